@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { Gateway } from '../../conformance/gateway.ts';
 import { asObject, asArray, asString, type JsonObject } from '../../conformance/value.ts';
 import { MIB, smallDisk } from '../crash/disk.ts';
-import { untilWritable, untilReadOnly } from '../crash/status.ts';
+import { untilFull, untilWritable } from '../crash/status.ts';
 import { injectIntoFlushes } from '../crash/strace.ts';
 import { dataFolder, startGatewayProcess } from '../gateway-process.ts';
 import { needs } from '../needs.ts';
@@ -106,7 +106,7 @@ test(
         if (!isKept(await rest(url, saying(['x'.repeat(size)])))) refusals += 1;
       }
     }
-    await untilReadOnly(visitor);
+    await untilFull(disk, visitor);
     await assertRefused(url, FULL, 'x');
     await assertReadable(url);
     const lost = saying(['one', 'two', 'three']);

@@ -7,7 +7,7 @@ import { Gateway } from '../../conformance/gateway.ts';
 import { startGatewayProcess } from '../gateway-process.ts';
 import { MIB, smallDisk } from './disk.ts';
 import { assertSound, incoming, Ledger } from './ledger.ts';
-import { assertAllReadable, untilWritable, untilReadOnly, stateOf } from './status.ts';
+import { assertAllReadable, stateOf, untilFull, untilReadOnly, untilWritable } from './status.ts';
 import { needs } from '../needs.ts';
 
 function refused(answer: Answer): void {
@@ -118,9 +118,7 @@ test(
     await using disk = await smallDisk(24 * MIB);
     await using gateway = await startGatewayProcess({ data: disk.data });
     using visitor = new Gateway(gateway.url);
-    do await disk.fill();
-    while ((await visitor.post('seeds', '{}')).status === 201);
-    await untilReadOnly(visitor);
+    await untilFull(disk, visitor);
     // More results than wait in memory.
     const lines = '{}\n'.repeat(5000);
     for (const prefer of ['return=minimal', 'duplex=half']) {

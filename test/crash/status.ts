@@ -2,6 +2,7 @@
 import type { Gateway } from '../../conformance/gateway.ts';
 import { until } from '../../conformance/until.ts';
 import { asString } from '../../conformance/value.ts';
+import type { Disk } from './disk.ts';
 import type { Ledger } from './ledger.ts';
 
 export async function stateOf(visitor: Gateway): Promise<string> {
@@ -16,6 +17,20 @@ export function untilWritable(visitor: Gateway): Promise<void> {
 /** Resolves when the gateway says that it cannot store. */
 export function untilReadOnly(visitor: Gateway): Promise<void> {
   return becomes(visitor, 'holding', 503);
+}
+
+/** Takes what room comes free again, such as by a checkpoint, until the gateway says that it cannot store. */
+export async function untilFull(disk: Disk, visitor: Gateway): Promise<void> {
+  await until(
+    async () => {
+      await disk.fill();
+      await visitor.post('seeds', '{}');
+      return await stateOf(visitor);
+    },
+    (now) => now === 'holding',
+    (now) => `the gateway stays ${now} on a full disk`,
+  );
+  await untilReadOnly(visitor);
 }
 
 /** Until the two say the same: the state may change between one answer and the next. */

@@ -192,8 +192,7 @@ export class Remembered {
 async function untilCaughtUp(log: Log, patience: number): Promise<void> {
   const end = performance.now() + patience;
   while (log.searchWatermark() < log.head()) {
-    if (performance.now() > end)
-      throw new GatewayError('unavailable', 'search does not catch up');
+    if (performance.now() > end) throw new GatewayError('unavailable', 'search does not catch up');
     await pause(20);
   }
 }

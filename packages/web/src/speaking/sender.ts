@@ -51,11 +51,11 @@ export async function startSender(): Promise<void> {
 async function sendAll(): Promise<void> {
   for (;;) {
     using change = nextChange();
-    const waiting = (await outboxItems()).filter(({ outcome }) => outcome === undefined);
-    if (waiting.length === 0) return;
-    const due = waiting.find(({ notBefore }) => notBefore <= Date.now());
-    if (due !== undefined) await sendItem(due);
-    else await change.until(Math.min(...waiting.map(({ notBefore }) => notBefore)));
+    const next = (await outboxItems()).find(({ outcome }) => outcome === undefined);
+    if (next === undefined) return;
+    // Those after it wait as well, so that all arrive in the order in which they were written.
+    if (next.notBefore <= Date.now()) await sendItem(next);
+    else await change.until(next.notBefore);
   }
 }
 
