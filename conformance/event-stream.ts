@@ -63,6 +63,14 @@ export interface StreamPlace {
   readonly reading?: URL | undefined;
 }
 
+/** Every stream that a process has opened, until it has ended: an open socket keeps the process from ending. */
+const open = new Set<Received>();
+
+/** Closes those that cases have left open. To be called once nobody reads any more. */
+export function closeStreams(): void {
+  for (const { body } of open) body.destroy();
+}
+
 /** A stream that is open. Reads only as far as it is asked to. */
 export class EventStream implements Disposable {
   readonly answer: Answer;
@@ -155,7 +163,11 @@ async function streaming(
   const spelled: Record<string, string> = {};
   for (const [name, value] of Object.entries(headers)) spelled[name] = String(value);
   const received = await connections.send({ method: 'GET', path, headers: spelled });
-  received.body.once('close', () => connections[Symbol.dispose]());
+  open.add(received);
+  received.body.once('close', () => {
+    open.delete(received);
+    connections[Symbol.dispose]();
+  });
   if (received.status === 200) return received;
   const pieces: Buffer[] = [];
   for await (const piece of received.body) if (Buffer.isBuffer(piece)) pieces.push(piece);

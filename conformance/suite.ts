@@ -2,9 +2,10 @@
  * The conformance suite as tests. Cases run side by side: a gateway is used by many at once, and
  * no case may depend on being alone.
  */
-import { suite, test } from 'node:test';
+import { after, suite, test } from 'node:test';
 
 import { GROUPS } from './cases.ts';
+import { closeStreams } from './event-stream.ts';
 import { Gateway } from './gateway.ts';
 import { REQUIREMENTS } from './requirements.ts';
 import { PATIENCE_MS } from './until.ts';
@@ -27,6 +28,10 @@ export function conformance(
       throw new Error(`There is no requirement ${requirement}.`);
   let known: Gateway | undefined;
   suite(name, { concurrency: true }, () => {
+    after(() => {
+      closeStreams();
+      known?.[Symbol.dispose]();
+    });
     for (const [group, cases] of Object.entries(GROUPS)) {
       suite(group, { concurrency: 4 }, () => {
         for (const { section, id, variation, run } of cases) {

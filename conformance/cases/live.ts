@@ -216,7 +216,8 @@ export const resuming: readonly Case[] = [
   check('12.2', 'each-once', async (gateway) => {
     const identity = uniqueName();
     const count = 200;
-    let cursor = (await EventStream.open(gateway, by(identity, ['limit', 0]))).head;
+    using empty = await EventStream.open(gateway, by(identity, ['limit', 0]));
+    let cursor = empty.head;
     const saying = Promise.all(
       Array.from({ length: 8 }, () => crowd(gateway, identity, count / 8)),
     );

@@ -94,6 +94,21 @@ suite('an MCP message of any size', () => {
     assert.match(JSON.stringify(message), /idempotencyKey\\" must be a string/);
   });
 
+  test('brings further members of any length, as an object or as its text', async () => {
+    const long = 'ї\\ud800'.repeat(400_000);
+    const members = `"n":1.50,"long":"${long}","deep":{"k":1 }`;
+    const further = `{ ${members} }`;
+    for (const sent of [further, JSON.stringify(further)]) {
+      const args = `{"furtherMembers":7, "text":"a" ,"idempotencyKey":null,"furtherMembers": ${sent}}`;
+      const { own } = resultIn(await post(call('whisper', args)));
+      assert.equal(await storedBody(own['path']), `"text":"a",${members}}`);
+    }
+    for (const wrong of [`["${long}"]`, JSON.stringify(`{"a":"${long}"`), JSON.stringify(long)]) {
+      const { texts } = resultIn(await post(call('whisper', `{"furtherMembers":${wrong}}`)));
+      assert.match(texts[0] ?? '', /^invalid-entry: .*"furtherMembers" must be a JSON object/);
+    }
+  });
+
   test('is refused in the words of HTTP', async () => {
     const args = `{"text":1,"long":"${'x'.repeat(100_000)}"}`;
     const response = await fetch(`${gateway.url}/api/garden`, { method: 'POST', body: args });

@@ -23,7 +23,10 @@ import type { ProcessContext } from './process-context.ts';
 
 /** Each takes a connection. While so many are pending, long-polling ones aside, input waits. */
 const MAX_PENDING = 64;
-/** Bytes of an answer to one request. Results of a gateway have some 100 KiB. */
+/**
+ * Bytes of an answer to one request. A result has some 64 KiB (PROTOCOL.md section 18.5), and arguments
+ * that it repeats: what is longer never ends.
+ */
 const LONGEST_ANSWER = 256 * 1024 * 1024;
 const LONGEST_REFUSAL = 1024 * 1024;
 const NEWLINE = Buffer.from('\n');

@@ -25,5 +25,3 @@ export * from './weighted-list.ts';
 
 /** The greatest size of a request line and its headers together, in bytes (PROTOCOL.md section 1.2). */
 export const MAX_HEADER_SIZE: number = 1024 * 1024;
-/** Headers of a request: more would be one long piece of work. */
-export const MAX_HEADERS: number = 50_000;

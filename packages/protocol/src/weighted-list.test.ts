@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
-import { listElements, weightedList } from './weighted-list.ts';
+import { listElements, weightedList, weightIn } from './weighted-list.ts';
 
 const read = (header: string): (readonly [string, number])[] =>
-  [...weightedList(header)].map(({ name, weight }) => [name, weight] as const);
+  [...weightedList(header, '[a-z]+')].map((element) => [element.name, weightIn(element)] as const);
 
 describe('a weighted list', () => {
   it('gives an element without a weight the weight 1', () => {
@@ -31,6 +31,17 @@ describe('a weighted list', () => {
 
   it('skips empty elements', () => {
     assert.deepEqual(read(',, ;q=0.1,a,'), [['a', 1]]);
+  });
+
+  it('has only elements with one of the names', () => {
+    const list = 'xa, a;q=0.1 ,ab,A;b=a,a b;a, b, c;a, b;q=0';
+    const found = [...weightedList(list, 'a|b')].map(({ name, parameters }) => [name, parameters]);
+    assert.deepEqual(found, [
+      ['a', 'q=0.1 '],
+      ['a', 'b=a'],
+      ['b', undefined],
+      ['b', 'q=0'],
+    ]);
   });
 
   it('reads millions of elements without collecting them', () => {

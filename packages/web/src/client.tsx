@@ -11,7 +11,7 @@ import { hydrate } from 'preact';
 
 import { App, type PageComponent } from './app.tsx';
 import type { PageData, PageName } from './page-data.ts';
-import { withoutLanguage } from './shell.ts';
+import { repeatedAddress } from './shell.ts';
 import { keepSending } from './speaking/sender.ts';
 import { nameTab } from './speaking/tab.ts';
 
@@ -33,8 +33,8 @@ async function takeOver(): Promise<void> {
   const root = document.getElementById('page');
   if (json === undefined || root === null) return;
   const sent = JSON.parse(json) as PageData;
-  const url = withoutLanguage(new URL(location.href));
-  const data = { ...sent, shell: { ...sent.shell, url } };
+  const { pathname, searchParams } = new URL(location.href);
+  const data = { ...sent, shell: { ...sent.shell, ...repeatedAddress(pathname, searchParams) } };
   const { Page } = await PAGES[data.page]();
   // Each component takes the data of its own page.
   hydrate(<App data={data} page={Page as PageComponent} />, root);

@@ -41,7 +41,7 @@ export function Document({ data, page, guide, slots = {} }: DocumentProps): VNod
 
 /** What scripts need, without what they read in the address. */
 function ofScripts(data: PageData): object {
-  return { ...data, feeds: undefined, shell: { ...data.shell, url: undefined } };
+  return { ...data, feeds: undefined, shell: { ...data.shell, url: undefined, isCut: undefined } };
 }
 
 /** `<` could end the element, and HTML may not have controls and noncharacters. */

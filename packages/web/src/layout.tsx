@@ -18,6 +18,7 @@ interface LayoutProps {
 }
 
 export function Layout({ hasForms, children }: LayoutProps): VNode {
+  const { isCut } = useShell();
   const { layout } = useWords();
   return (
     <>
@@ -26,7 +27,10 @@ export function Layout({ hasForms, children }: LayoutProps): VNode {
       </a>
       <Header />
       {!hasForms && <OutboxList />}
-      <main id="content">{children}</main>
+      <main id="content">
+        {isCut && <p class="quiet">{layout.longAddress}</p>}
+        {children}
+      </main>
       <Footer />
     </>
   );
@@ -84,11 +88,11 @@ function NavigationLink({ path, children }: NavigationLinkProps): VNode {
   );
 }
 
-function LanguageSwitch(): VNode {
-  const { locale, url } = useShell();
+function LanguageSwitch(): VNode | null {
+  const { locale, url, isCut } = useShell();
   const { layout } = useWords();
   const other = locale === 'uk' ? 'en' : 'uk';
-  return (
+  return isCut ? null : (
     <a class="language" href={hrefIn(other, url)} hreflang={other} lang={other}>
       {layout.otherLanguage}
     </a>

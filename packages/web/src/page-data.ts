@@ -9,8 +9,10 @@ export interface Shell {
   readonly locale: Locale;
   /** Whether the visitor chose the locale by `?lang`. Links keep it then. */
   readonly localeChosen: boolean;
-  /** Path and query of the page, without `lang`. */
+  /** Path and query of the page, as far as its links and forms repeat them: without `lang`. */
   readonly url: string;
+  /** Whether `url` lacks what is too long to be repeated. */
+  readonly isCut: boolean;
   /** Public address of the gateway, without a slash at its end. */
   readonly address: string;
   /** In a mirror: the address of the gateway that stores what is said. */

@@ -1,7 +1,7 @@
 /** What the built renderer (`dist/server/renderer.js`) exports. */
 import type { Locale } from '@open-presence/protocol';
 
-import type { RenderPage } from './page-data.ts';
+import type { RenderPage, Shell } from './page-data.ts';
 
 export declare const renderPage: RenderPage;
 /** Path of the icon. */
@@ -13,7 +13,12 @@ export declare function pageTexts(
   page: 'inbox' | 'search',
   locale: Locale,
 ): { readonly title: string; readonly description: string };
-/** Path and query of an address, without the language. */
-export declare function withoutLanguage(address: URL): string;
+/** What the links and forms of a page repeat of its address: without the language. */
+export declare function repeatedAddress(
+  path: string,
+  query: URLSearchParams,
+): Pick<Shell, 'url' | 'isCut'>;
+/** The parameters that a page repeats. */
+export declare function queryIn(shell: Shell): URLSearchParams;
 /** What the place is, for people. */
 export declare function leadOf(locale: Locale): string;

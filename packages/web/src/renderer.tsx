@@ -42,7 +42,7 @@ export const renderPage: RenderPage = (data, options = {}) => {
   return `<!doctype html>${html.replaceAll(FORBIDDEN, '\ufffd')}`;
 };
 
-export { withoutLanguage } from './shell.ts';
+export { queryIn, repeatedAddress } from './shell.ts';
 export { webManifest } from './web-manifest.ts';
 
 export const iconPath: string = ICONS.svg;

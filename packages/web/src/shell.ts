@@ -33,11 +33,33 @@ export function queryIn(shell: Shell): URLSearchParams {
   return new URLSearchParams(shell.url.slice(pathOf(shell).length));
 }
 
-/** Path and query of an address, without the language. */
-export function withoutLanguage(address: URL): string {
-  const { pathname, searchParams } = address;
-  searchParams.delete('lang');
-  return pathname + address.search;
+/** What a page repeats of its address, in characters of the path and of the values together. */
+const MAX_REPEATED = 32_768;
+const MAX_PARAMETERS = 1000;
+
+/**
+ * What the links and forms of a page repeat of its address: without the language. What is too long for
+ * that is left out, since each link would be as long as the whole page.
+ */
+export function repeatedAddress(
+  path: string,
+  query: URLSearchParams,
+): Pick<Shell, 'url' | 'isCut'> {
+  const repeated = new URLSearchParams();
+  let left = MAX_REPEATED - path.length;
+  let isCut = left < 0 || query.size > MAX_PARAMETERS;
+  for (const [name, value] of isCut ? [] : query) {
+    if (name === 'lang') continue;
+    const size = name.length + value.length;
+    if (size > left) {
+      isCut = true;
+      continue;
+    }
+    repeated.append(name, value);
+    left -= size;
+  }
+  const text = repeated.toString();
+  return { url: `${left < 0 ? '/' : path}${text === '' ? '' : `?${text}`}`, isCut };
 }
 
 export function hrefIn(locale: string, path: string): string {

@@ -1,6 +1,7 @@
 // Which drafts travel together, in virtual time: with real messages, only the load decides that.
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, mock, suite, test } from 'node:test';
+import { setImmediate as turn } from 'node:timers/promises';
 
 import {
   type AppendingPort,
@@ -15,6 +16,8 @@ import { DraftPublisher } from './draft-publisher.ts';
 
 const STORED: WriteResult = { outcome: 'appended', seq: 1, time: 1, salt: 1 };
 const WAY_MS = 10;
+/** More bytes than travel in a message. */
+const LARGE = 300_000;
 
 /** A stream that takes each message, and applies it when it is told to. */
 class TestStream {
@@ -22,6 +25,8 @@ class TestStream {
   readonly messages: number[] = [];
   /** The batches that each answer had. */
   readonly answers: (readonly number[])[] = [];
+  /** Of every large draft. */
+  readonly upload = Promise.withResolvers<void>();
   readonly #drafts: DraftPublisher;
   readonly #client: AppendingPort = {
     postMessage: ({ batches }) => void this.answers.push(batches),
@@ -33,16 +38,27 @@ class TestStream {
       const drafts = packed.flatMap((bytes) => unpackDrafts(new Uint8Array(bytes).buffer));
       return [this.messages.push(drafts.length), Promise.resolve()];
     };
-    const none = (): never => assert.fail('nothing is large');
-    this.#drafts = new DraftPublisher({ publish }, { spool: none, send: none, discard: none });
+    this.#drafts = new DraftPublisher(
+      { publish },
+      {
+        spool: () =>
+          Promise.resolve({ name: 'x', size: LARGE, digest: '0'.repeat(64), marked: false }),
+        send: () => this.upload.promise,
+        discard: () => assert.fail('nothing is refused'),
+      },
+    );
   }
 
   /** A batch of so many drafts. */
-  append(count = 1): void {
-    const draft = { ...draftOf({ body: '"text":"x"' }), key: undefined, large: undefined };
+  append(count = 1, body = '"text":"x"'): void {
+    const draft = { ...draftOf({ body }), key: undefined, large: undefined };
     this.#batches += 1;
     const drafts = packDrafts(Array.from({ length: count }, () => draft));
     this.#drafts.add(this.#client, { batch: this.#batches, drafts });
+  }
+
+  giveUp(): void {
+    this.#drafts.giveUp();
   }
 
   /** Applies the newest message, which was on its way for `WAY_MS`. */
@@ -108,5 +124,20 @@ suite('drafts', () => {
     mock.timers.tick(WAY_MS);
     stream.apply();
     assert.deepEqual(stream.answers, [[1], [2, 3]]);
+  });
+
+  test('are all answered once when they are given up, also while their uploads are on their way', async () => {
+    const stream = new TestStream();
+    stream.append();
+    stream.append();
+    stream.append(2, `"text":"${'x'.repeat(LARGE)}"`);
+    await turn();
+    stream.giveUp();
+    assert.deepEqual(new Set(stream.answers.flat()), new Set([1, 2, 3]));
+    stream.upload.resolve();
+    await turn();
+    mock.timers.tick(WAY_MS);
+    assert.deepEqual(stream.messages, [1], 'what was answered is not published');
+    assert.equal(stream.answers.flat().length, 3);
   });
 });

@@ -54,6 +54,8 @@ export interface UploadSending {
 export class DraftPublisher {
   readonly #publisher: Pick<Publisher, 'publish'>;
   readonly #uploads: UploadSending;
+  /** Large drafts, whose uploads are on their way to the stream. */
+  readonly #sending = new Set<Omit<Piece, 'packed'>>();
   readonly #queue: Piece[] = [];
   /** Drafts in the queue. */
   #queued = 0;
@@ -85,12 +87,15 @@ export class DraftPublisher {
   }
 
   async #sendLarge(draft: PackedDraft, piece: Omit<Piece, 'packed'>): Promise<void> {
+    this.#sending.add(piece);
     const large = draft.large ?? (await this.#uploads.spool(draft.body));
+    if (large !== undefined) await this.#uploads.send(large);
+    // Otherwise it was answered meanwhile.
+    if (!this.#sending.delete(piece)) return;
     if (large === undefined) {
       answer([piece], undefined);
       return;
     }
-    await this.#uploads.send(large);
     const packed = packDrafts([{ ...draft, body: new Uint8Array(0), large }]);
     this.#enqueue({ ...piece, packed: new Uint8Array(packed) });
   }
@@ -115,7 +120,8 @@ export class DraftPublisher {
     const numbers = [...this.#published.keys()];
     for (const number of numbers) this.applied(number, undefined);
     this.#queued = 0;
-    answer(this.#queue.splice(0), undefined);
+    answer([...this.#queue.splice(0), ...this.#sending], undefined);
+    this.#sending.clear();
   }
 
   #enqueue(piece: Piece): void {

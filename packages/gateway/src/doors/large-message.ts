@@ -45,6 +45,8 @@ export interface MessageShape {
   readonly cut: readonly JsonPath[];
   /** Members of those that placeholders have too. */
   readonly kept: readonly JsonPath[];
+  /** Members of those that are read apart: no placeholder has them. */
+  readonly apart?: readonly JsonPath[];
   /** Members of those that placeholders have on demand; the last of the same name. */
   readonly picked?: readonly JsonPath[];
 }
@@ -53,6 +55,7 @@ export interface MessageShape {
 export interface CutValue extends FoundValue {
   readonly index: number;
   readonly kept: readonly FoundValue[];
+  readonly apart: readonly FoundValue[];
   readonly picked: readonly FoundValue[];
 }
 
@@ -96,6 +99,7 @@ export class LargeMessage implements AsyncDisposable {
   readonly #cut: CutValue[] = [];
   /** Found in the value that is being read. */
   #kept: FoundValue[] = [];
+  #apart: FoundValue[] = [];
   readonly #picked = new Map<JsonPath, FoundValue>();
   #id: FoundValue | undefined;
   #cutSize = 0;
@@ -112,10 +116,9 @@ export class LargeMessage implements AsyncDisposable {
 
   /** Throws `malformed-json` as soon as the text cannot be JSON. */
   async receive(chunks: AsyncIterable<Buffer>): Promise<void> {
-    const { cut, kept, picked = [] } = this.#shape;
-    const finder = new PathFinder([ID, ...cut, ...kept, ...picked], (value) =>
-      this.#onValue(value),
-    );
+    const { cut, kept, apart = [], picked = [] } = this.#shape;
+    const paths = [ID, ...cut, ...kept, ...apart, ...picked];
+    const finder = new PathFinder(paths, (value) => this.#onValue(value));
     const scanner = new JsonScanner(finder);
     const yieldTurn = yieldPeriodically();
     for await (const chunk of chunks) {
@@ -180,7 +183,7 @@ export class LargeMessage implements AsyncDisposable {
   async unwrapped(folder: string): Promise<LargeMessage | undefined> {
     const wrapped: CutValue[] = [];
     for (const cut of this.#cut) {
-      if (cut.type === 'string' && (await isObjectText(this.#textIn(cut)))) wrapped.push(cut);
+      if (cut.type === 'string' && (await isObjectText(this.textIn(cut)))) wrapped.push(cut);
     }
     if (wrapped.length === 0) return undefined;
     const message = await LargeMessage.create(folder, this.#shape);
@@ -198,13 +201,14 @@ export class LargeMessage implements AsyncDisposable {
     let at = 0;
     for (const cut of wrapped) {
       yield* this.chunks({ start: at, end: cut.start });
-      yield* this.#textIn(cut);
+      yield* this.textIn(cut);
       at = cut.end;
     }
     yield* this.chunks({ start: at, end: this.#file.size });
   }
 
-  #textIn(cut: CutValue): AsyncGenerator<Buffer, void, undefined> {
+  /** The characters of a string. */
+  textIn(cut: ByteRange): AsyncGenerator<Buffer, void, undefined> {
     return decodedString(this.chunks(cut));
   }
 
@@ -247,12 +251,12 @@ export class LargeMessage implements AsyncDisposable {
     return cut.reduce((size, value) => size + (value ? sizeOf(value) : 0), text.length);
   }
 
-  /** An object without the members that its placeholder has, and with those in the text `added`. */
+  /** An object without the members that its placeholder has or that are apart, and with those of `added`. */
   otherMembers(
-    { start, end, kept }: CutValue,
-    added: string,
+    { start, end, kept, apart }: CutValue,
+    added?: AsyncIterable<Uint8Array>,
   ): AsyncGenerator<Buffer, void, undefined> {
-    const omitted = new Set(kept.map(({ nameStart }) => nameStart - start));
+    const omitted = new Set([...kept, ...apart].map(({ nameStart }) => nameStart - start));
     return omitMembers(this.chunks({ start, end }), omitted, added);
   }
 
@@ -272,24 +276,31 @@ export class LargeMessage implements AsyncDisposable {
   }
 
   #onValue(value: FoundValue): void {
-    const { cut, kept } = this.#shape;
+    const { cut, kept, apart = [] } = this.#shape;
     if (value.path === ID) this.#id = value;
     else if (cut.includes(value.path)) this.#addCut(value);
-    else if (!kept.includes(value.path)) this.#picked.set(value.path, value);
-    else if (this.#kept.length < MAX_PLACEHOLDERS) this.#kept.push(value);
+    else if (kept.includes(value.path)) this.#addMember(this.#kept, value);
+    else if (apart.includes(value.path)) this.#addMember(this.#apart, value);
+    else this.#picked.set(value.path, value);
+  }
+
+  #addMember(members: FoundValue[], value: FoundValue): void {
+    if (members.length < MAX_PLACEHOLDERS) members.push(value);
     else this.#isTooLong = true;
   }
 
   #addCut(found: FoundValue): void {
     const kept = this.#kept;
+    const apart = this.#apart;
     const picked = [...this.#picked.values()];
     this.#kept = [];
+    this.#apart = [];
     this.#picked.clear();
     const saved = sizeOf(found) - totalOf(kept) - PLACEHOLDER_SIZE;
     if (!CUT_TYPES.has(found.type) || saved < MIN_CUT_SIZE) return;
     if (this.#cut.length === MAX_PLACEHOLDERS) this.#isTooLong = true;
     if (this.#isTooLong) return;
-    this.#cut.push({ ...found, index: this.#cut.length, kept, picked });
+    this.#cut.push({ ...found, index: this.#cut.length, kept, apart, picked });
     this.#cutSize += saved;
   }
 

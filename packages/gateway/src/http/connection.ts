@@ -34,6 +34,11 @@ const EMPTY_LINE = Buffer.of(CR, LF, CR, LF);
 const CONTENT_LENGTH = ['Content-Length', 'content-length'].map((name) =>
   Buffer.from(`\r\n${name}: `),
 );
+/**
+ * What a line of a head counts beyond its bytes: a header counts for its name, its value and 32 bytes, as
+ * in a field section of HTTP/2 (RFC 9113 section 6.5.2), which bounds the work for very many of them too.
+ */
+const LINE_SIZE = 28;
 /** The socket is paused when it holds more bytes of later requests. */
 const MAX_HELD = 16 * 1024;
 /** `201` of `201 Created`. */
@@ -84,7 +89,7 @@ export class Connection implements SimplePostResponder {
   #matched = 0;
   /** Whether the bytes that were found last end a head, or a chunked body. */
   #isPartWhole = false;
-  /** Bytes that have arrived of a head that has not ended. */
+  /** What has arrived of a head that has not ended, with `LINE_SIZE` for each line. */
   #headSize = 0;
   /** Tells the parser that nothing more comes, once the caller has ended its half of the connection. */
   #end: (() => void) | undefined;
@@ -319,15 +324,16 @@ export class Connection implements SimplePostResponder {
       // The rest of a body may come after its answer.
       const isHead = this.#response === undefined && !this.isReceiving;
       const end = this.#endOfPart(bytes, start);
-      if (isHead && this.#isTooLong(end - start)) return;
-      this.#parse(end - start === bytes.length ? bytes : bytes.subarray(start, end));
+      const part = end - start === bytes.length ? bytes : bytes.subarray(start, end);
+      if (isHead && this.#isTooLong(part)) return;
+      this.#parse(part);
       start = end;
     }
   }
 
-  /** Node counts names and values only: not the spaces between them, nor the ends of lines. */
-  #isTooLong(size: number): boolean {
-    const total = this.#headSize + size;
+  /** Node counts names and values only: not the spaces between them, nor the lines. */
+  #isTooLong(part: Buffer): boolean {
+    const total = this.#headSize + part.length + LINE_SIZE * linesIn(part);
     this.#headSize = this.#isPartWhole ? 0 : total;
     if (total <= MAX_HEADER_SIZE) return false;
     this.#callbacks.headTooLong();
@@ -407,6 +413,12 @@ export class Connection implements SimplePostResponder {
     this.#matched = isExpected ? (this.#matched + 1) % EMPTY_LINE.length : Number(byte === CR);
     return isExpected && this.#matched === 0;
   }
+}
+
+function linesIn(bytes: Buffer): number {
+  let count = 0;
+  for (let at = bytes.indexOf(LF); at !== -1; at = bytes.indexOf(LF, at + 1)) count += 1;
+  return count;
 }
 
 /** Whether the bytes are a whole request with a body, and nothing else: they are parsed at once. */

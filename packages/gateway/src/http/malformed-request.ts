@@ -9,7 +9,6 @@ import {
   type Language,
   localize,
   MAX_HEADER_SIZE,
-  MAX_HEADERS,
   problemDocument,
   SERVICE_LINK_HEADER,
   statusOf,
@@ -31,7 +30,7 @@ export interface ClientError extends Error {
   readonly bytesParsed?: number;
 }
 
-const TOO_LONG = `Cannot read the request: its first line and headers take more than ${MAX_HEADER_SIZE} bytes, or are more than ${MAX_HEADERS} headers. Send long texts in the body of a POST, which has no such limit.`;
+const TOO_LONG = `Cannot read the request: its first line and headers take more than ${MAX_HEADER_SIZE} bytes, with 28 bytes beyond its own for each line. Send long texts in the body of a POST, which has no such limit.`;
 
 type Response = InstanceType<typeof ServerResponse>;
 type Paths = Pick<Router<never>, 'unmatched'>;

@@ -1,9 +1,10 @@
 /** What a caller prefers: parsing of `Accept`, `Accept-Encoding`, `Prefer` and `If-None-Match`. */
-import { listElements, weightedList } from '@open-presence/protocol';
+import { listElements, weightedList, weightIn } from '@open-presence/protocol';
 
 /** Content encodings, in the order in which the gateway prefers them. */
 const ENCODINGS = ['zstd', 'br', 'gzip'] as const;
 export type Encoding = (typeof ENCODINGS)[number];
+const CODINGS = `${ENCODINGS.join('|')}|x-gzip|identity|\\*`;
 /** The same for streams: Brotli cannot compress their parts apart. */
 const STREAM_ENCODINGS: readonly Encoding[] = ['zstd', 'gzip', 'br'];
 
@@ -36,9 +37,13 @@ export function preferred<T extends Offer>(accept: string | undefined, offers: r
   const ranked = offers.map((offer): RankedOffer<T> => {
     return { offer, specificity: -1, weight: 0, position: Infinity };
   });
-  let position = 0;
-  for (const { name, weight } of weightedList(accept)) {
-    position += 1;
+  const seen = new Set<string>();
+  for (const element of weightedList(accept, rangesOf(offers))) {
+    const { name } = element;
+    if (seen.has(name)) continue;
+    seen.add(name);
+    const weight = weightIn(element);
+    const position = seen.size;
     for (const rank of ranked) {
       const specificity = specificityOf(name, rank.offer);
       if (specificity > rank.specificity) Object.assign(rank, { specificity, weight, position });
@@ -49,6 +54,18 @@ export function preferred<T extends Offer>(accept: string | undefined, offers: r
   );
   const [best] = ranked;
   return best === undefined || best.weight === 0 ? first : best.offer;
+}
+
+const ranges = new WeakMap<readonly Offer[], string>();
+
+/** The media ranges that cover an offer, as the source of a regular expression. */
+function rangesOf(offers: readonly Offer[]): string {
+  let found = ranges.get(offers);
+  found ??= [...new Set(offers.flatMap(({ type }) => [type, `${type.split('/', 1)[0]}/*`, '*/*']))]
+    .map((range) => range.replaceAll(/[.+*]/g, String.raw`\$&`))
+    .join('|');
+  ranges.set(offers, found);
+  return found;
 }
 
 /** 2 for the type itself, 1 for its top-level type, 0 for any type, -1 for no match. */
@@ -92,11 +109,9 @@ function chooseEncoding(
   encodings: readonly Encoding[] = ENCODINGS,
 ): Encoding | undefined {
   const weights = new Map<string, number>();
-  for (const { name, weight } of weightedList(header)) {
-    const encoding = name === 'x-gzip' ? 'gzip' : name;
-    if (encoding === '*' || encoding === 'identity' || isEncoding(encoding)) {
-      weights.set(encoding, weight);
-    }
+  for (const element of weightedList(header, CODINGS)) {
+    const encoding = element.name === 'x-gzip' ? 'gzip' : element.name;
+    if (!weights.has(encoding)) weights.set(encoding, weightIn(element));
   }
   const wildcard = weights.get('*') ?? 0;
   let best: Encoding | undefined;
@@ -106,10 +121,6 @@ function chooseEncoding(
     if (weight > highest) [best, highest] = [encoding, weight];
   }
   return (weights.get('identity') ?? 0) > highest ? undefined : best;
-}
-
-function isEncoding(name: string): name is Encoding {
-  return (ENCODINGS as readonly string[]).includes(name);
 }
 
 const MINIMAL = /(?:^|[,;])\s*return\s*=\s*(?:minimal|"minimal")\s*(?:[,;]|$)/i;

@@ -8,7 +8,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 
-import { MAX_HEADERS, MAX_HEADER_SIZE } from '@open-presence/protocol';
+import { MAX_HEADER_SIZE } from '@open-presence/protocol';
 
 import { deferTurn } from '../fair-turns.ts';
 import { Connection, type ConnectionCallbacks, discardInput } from './connection.ts';
@@ -36,6 +36,8 @@ export interface ListenOptions {
   readonly bypass?: boolean;
 }
 
+/** No more fit into a head, where each counts at least 32 bytes. Trailers may not be more either. */
+const MAX_HEADERS = MAX_HEADER_SIZE / 32;
 /** Silence after which TCP keep-alive checks whether the caller still exists. */
 const KEEP_ALIVE_PROBE_MS = 60_000;
 /** How often idle connections are closed while the server stops. */

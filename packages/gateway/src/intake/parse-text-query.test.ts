@@ -5,7 +5,7 @@ import { setImmediate as nextTick } from 'node:timers/promises';
 import fc from 'fast-check';
 
 import { termList, termsIn } from '../log/text-query.ts';
-import { parseTextQuery } from './parse-text-query.ts';
+import { parseTextQuery, queryNotes } from './parse-text-query.ts';
 
 test('a term is in the query once, however it is spelled', async () => {
   const one = { words: ['mint'], isPrefix: false };
@@ -59,6 +59,18 @@ test('megabytes of words are terms, each once, while others have their turns', a
   );
   assert.equal(parsed.all.count, many);
   assert.ok(state.turns > 20, `${state.turns} turns`);
+});
+
+test('of very many queries, the first are looked at for notes, and few notes are made', () => {
+  let taken = 0;
+  const many = function* (query: string): Generator<string> {
+    for (; taken < 1_000_000; taken += 1) yield query;
+  };
+  assert.equal(queryNotes(['mood:calm', 'a', 'identity: b']).length, 2);
+  assert.equal(queryNotes(many('mood:calm')).length, 8);
+  assert.equal(taken, 7);
+  assert.deepEqual(queryNotes(many('a')), []);
+  assert.ok(taken < 10_000, `${taken} queries`);
 });
 
 test('there is room for all terms, whatever divides them', async () => {

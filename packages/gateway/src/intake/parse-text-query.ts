@@ -23,8 +23,9 @@ const MAX_PHRASE = 64;
 const OVERLAP = 32;
 /** A turn is checked for after this many items. */
 const ITEMS_PER_CHECK = 32;
-/** How much of a query is looked at for notes on how it was read. */
+/** How much of all queries together is looked at for notes on how they were read, in characters. */
 const MAX_NOTED = 16 * 1024;
+const MAX_NOTES = 8;
 const EXAMPLE = 'such as garden "shared memory" trac* -noise';
 
 /** A word or phrase as it was written. */
@@ -53,28 +54,36 @@ const MEMBER_ITEM = /^([\p{L}_][\p{L}\p{M}\p{N}_.'’ʼ]*):(?<value>[\p{L}\p{N}]
 const SELECTING = [...FILTER_NAMES, 'room', 'kind'];
 
 /** How a query was read, where its writer may have meant something else. */
-export function queryNotes(queries: readonly string[]): readonly string[] {
-  return queries.flatMap((query) => {
-    const items = itemsOf(query.slice(0, MAX_NOTED).replace(QUOTES, '"'));
-    const member = memberIn(items);
-    if (member === undefined) return [];
-    const { name, hasValue } = member;
-    const phrase = hasValue ? ', as one phrase with what follows it' : '';
-    const parameter = parameterFor(name);
-    const wanted =
-      parameter === undefined
-        ? `use one of the parameters ${SELECTING.join(', ')}: none selects by ${quoted(name)}`
-        : `use the parameter ${quoted(parameter)}`;
-    return [
-      `${quoted(`${name}:`)} was read as text${phrase}: "q" does not select by a member. To do so, ${wanted}.`,
-    ];
-  });
+export function queryNotes(queries: Iterable<string>): readonly string[] {
+  const notes: string[] = [];
+  let left = MAX_NOTED;
+  for (const query of queries) {
+    if (left <= 0) break;
+    const member = memberIn(itemsOf(query.slice(0, left).replace(QUOTES, '"')));
+    if (member !== undefined) notes.push(memberNote(member));
+    if (notes.length === MAX_NOTES) break;
+    left -= query.length + 1;
+  }
+  return notes;
+}
+
+interface MemberItem {
+  readonly name: string;
+  readonly hasValue: boolean;
+}
+
+function memberNote({ name, hasValue }: MemberItem): string {
+  const phrase = hasValue ? ', as one phrase with what follows it' : '';
+  const parameter = parameterFor(name);
+  const wanted =
+    parameter === undefined
+      ? `use one of the parameters ${SELECTING.join(', ')}: none selects by ${quoted(name)}`
+      : `use the parameter ${quoted(parameter)}`;
+  return `${quoted(`${name}:`)} was read as text${phrase}: "q" does not select by a member. To do so, ${wanted}.`;
 }
 
 /** The first name of a member with a value, in the same item or behind it. */
-function memberIn(
-  items: Iterable<QueryItem | TextQueryFault>,
-): { name: string; hasValue: boolean } | undefined {
+function memberIn(items: Iterable<QueryItem | TextQueryFault>): MemberItem | undefined {
   let name: string | undefined;
   for (const item of items) {
     if (name !== undefined) return { name, hasValue: false };

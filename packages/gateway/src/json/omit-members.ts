@@ -6,29 +6,38 @@ import { JsonScanner } from './scanner.ts';
  * Throws `malformed-json`.
  *
  * @param omitted Where the names of the members start that are left out.
- * @param added The text of members that come last.
+ * @param added An object whose members come last.
  */
 export async function* omitMembers(
   chunks: AsyncIterable<Uint8Array>,
   omitted: ReadonlySet<number>,
-  added = '',
+  added?: AsyncIterable<Uint8Array>,
 ): AsyncGenerator<Buffer, void, undefined> {
   const copier = new MemberCopier(omitted);
-  const scanner = new JsonScanner(copier);
   yield Buffer.from('{');
+  yield* copyMembers(chunks, copier);
+  if (added !== undefined) yield* copyMembers(added, new MemberCopier(new Set(), copier.isEmpty));
+  yield Buffer.from('}');
+}
+
+async function* copyMembers(
+  chunks: AsyncIterable<Uint8Array>,
+  copier: MemberCopier,
+): AsyncGenerator<Buffer, void, undefined> {
+  const scanner = new JsonScanner(copier);
   for await (const chunk of chunks) {
     scanner.feed(chunk);
     if (copier.copied.length > 0) yield Buffer.concat(copier.copied.splice(0));
   }
   scanner.end();
-  yield Buffer.from(`${copier.isEmpty || added === '' ? '' : ','}${added}}`);
 }
 
 const COMMA = Buffer.from(',');
 
 class MemberCopier extends JsonHandler {
   readonly copied: Uint8Array[] = [];
-  isEmpty = true;
+  /** Whether no member was copied, and none stands before those that are. */
+  isEmpty: boolean;
   readonly #omitted: ReadonlySet<number>;
   #bytes: Uint8Array = COMMA;
   #offset = 0;
@@ -36,9 +45,10 @@ class MemberCopier extends JsonHandler {
   /** From where on bytes of the piece are copied. */
   #from: number | undefined;
 
-  constructor(omitted: ReadonlySet<number>) {
+  constructor(omitted: ReadonlySet<number>, isEmpty = true) {
     super();
     this.#omitted = omitted;
+    this.isEmpty = isEmpty;
   }
 
   override startPiece(bytes: Uint8Array, offset: number): void {

@@ -4,7 +4,7 @@
  * Does not know where a language comes from; `language-file.ts` parses one.
  */
 import { LOCALES, type Locale, type LocalizedText } from './localized-text.ts';
-import { weightedList } from '../weighted-list.ts';
+import { weightedList, weightIn } from '../weighted-list.ts';
 
 /** The contact of a language as a URI, if it has one: an e-mail address becomes a `mailto:`. */
 export function contactUri(contact: string | undefined): string | undefined {
@@ -16,6 +16,7 @@ export function localize(text: LocalizedText, locale: Locale | undefined): strin
   return text[locale ?? text.shown ?? 'en'];
 }
 
+const RANGES = `(?:${LOCALES.join('|')}|\\*)(?:-[a-z0-9*]+)*`;
 /** Its first group is the language, without region or script (RFC 4647 section 2.2). */
 const RANGE = /^(\*|[a-z]+)(?:-[a-z0-9*]+)*$/;
 /** An `Accept-Language` element takes no parameter but a weight from 0 to 1. */
@@ -31,9 +32,11 @@ export function localeOf(acceptLanguage: string | undefined): Locale | undefined
   if (acceptLanguage === undefined) return undefined;
   const named = new Map<string, number>();
   let others = 0;
-  for (const { name, parameters, weight } of weightedList(acceptLanguage)) {
+  for (const element of weightedList(acceptLanguage, RANGES)) {
+    const { name, parameters } = element;
     const language = RANGE.exec(name)?.[1];
-    if (language === undefined) continue;
+    if (language === undefined || named.get(language) === 1) continue;
+    const weight = weightIn(element);
     if (parameters !== undefined && !WEIGHT.test(parameters)) continue;
     if (language === '*') others = Math.max(others, weight);
     else if (LOCALES.some((locale) => locale === language)) {

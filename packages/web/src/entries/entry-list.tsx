@@ -116,18 +116,22 @@ export function EntryList({
           entries.map((entry) => <EntryView key={entry.id} entry={entry} {...options} />)
         }
         before={
-          <p class="entries-more" key="before">
-            <a href={link(backward, first?.place.first ?? list.head)} rel="prev">
-              {order === 'newest' ? words.newer : words.older}
-            </a>
-          </p>
+          !shell.isCut && (
+            <p class="entries-more" key="before">
+              <a href={link(backward, first?.place.first ?? list.head)} rel="prev">
+                {order === 'newest' ? words.newer : words.older}
+              </a>
+            </p>
+          )
         }
         after={
-          <p class="entries-more" key="after">
-            <a href={link(onward, first?.place.last ?? list.head)} rel="next">
-              {order === 'newest' ? words.older : words.newer}
-            </a>
-          </p>
+          !shell.isCut && (
+            <p class="entries-more" key="after">
+              <a href={link(onward, first?.place.last ?? list.head)} rel="next">
+                {order === 'newest' ? words.older : words.newer}
+              </a>
+            </p>
+          )
         }
       />
       <div class="entries-news" role="status">

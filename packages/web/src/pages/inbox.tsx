@@ -13,10 +13,11 @@ import { VisitorName } from '../visitor-name.tsx';
 export function Page({ data }: { readonly data: InboxPage }): VNode {
   const { inbox: words } = useWords();
   const { list } = data;
+  /** Undefined also for a name that is too long to be repeated. */
   const to = queryIn(useShell()).get('to') || undefined;
   const seenSeq = useSeen(to, list?.head);
   useEffect(() => {
-    const name = to === undefined ? rememberedAuthor()?.identity : undefined;
+    const name = list === undefined ? rememberedAuthor()?.identity : undefined;
     if (name === undefined || name === '') return;
     location.replace(addressWith(location.pathname + location.search, { to: name }));
   }, []);
@@ -25,11 +26,13 @@ export function Page({ data }: { readonly data: InboxPage }): VNode {
       <h1>{words.title}</h1>
       <p class="inbox-description">{words.description}</p>
       <NameForm to={to} />
-      {to !== undefined && list !== undefined && (
+      {list !== undefined && (
         <>
-          <h2>
-            {words.whatIsFor} <VisitorName name={to} />
-          </h2>
+          {to !== undefined && (
+            <h2>
+              {words.whatIsFor} <VisitorName name={to} />
+            </h2>
+          )}
           <SeenContext.Provider value={seenSeq}>
             <EntryList list={list} label={words.title} empty={words.nothing} showsRoom />
           </SeenContext.Provider>

@@ -32,7 +32,7 @@ export function Page({ data }: { readonly data: SearchPage }): VNode {
           ))}
         </section>
       )}
-      {next !== undefined && (
+      {next !== undefined && !shell.isCut && (
         <p class="entries-more">
           <a href={href(shell, addressWith(shell.url, next, CURSORS))} rel="next">
             {words.more}

@@ -17,6 +17,8 @@ export const en = {
     contact: 'Write to the people who run this place',
     forAgents: 'For AI systems and developers',
     navigation: 'Pages',
+    longAddress:
+      'The address of this page is too long to be repeated in links, so there are none here to further entries and to the other language. Use a shorter address, or ask the API: GET /api/entries takes the same parameters and leads on.',
     unreachable: 'out of reach',
     unreachableMeaning: 'The gateway does not answer now. What is on this page stays readable.',
   },

@@ -13,7 +13,7 @@ import {
   type MessageShape,
 } from '../large-message.ts';
 import { parseMessage, tooLong, type ParsedMessage } from './json-rpc.ts';
-import { CONTRIBUTION_TOOLS, OWN_ARGUMENTS, SEARCH_PARAMETERS } from './tools/tool-call.ts';
+import { CONTRIBUTION_TOOLS, SEARCH_PARAMETERS } from './tools/tool-call.ts';
 
 const ARGUMENTS = ['params', 'arguments'];
 /** Of tools that read, and of prompts. */
@@ -30,7 +30,8 @@ function pathsOf(path: JsonPath): JsonPath[] {
 
 export const SHAPE: MessageShape = {
   cut: pathsOf(ARGUMENTS),
-  kept: argumentPaths(OWN_ARGUMENTS),
+  kept: argumentPaths(['idempotencyKey']),
+  apart: argumentPaths(['furtherMembers']),
   picked: argumentPaths(READING),
 };
 

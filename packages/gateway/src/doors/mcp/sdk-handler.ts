@@ -15,7 +15,7 @@ import {
   type McpServerFactory,
   type Server,
 } from '@modelcontextprotocol/server';
-import { GatewayError, weightedList } from '@open-presence/protocol';
+import { GatewayError, weightedList, weightIn } from '@open-presence/protocol';
 
 import { isDisconnected } from '../../http/context.ts';
 import { sendProblem } from '../../http/response/problem.ts';
@@ -165,6 +165,6 @@ function sdkRequest({ request }: DoorRequest, signal: AbortSignal): Request {
 
 /** Whether `Accept` names event streams, as clients of MCP do. */
 function acceptsEventStream({ request }: DoorRequest): boolean {
-  const ranges = [...weightedList(request.headers.accept ?? '')];
-  return ranges.some(({ name, weight }) => name === EVENT_STREAM && weight > 0);
+  const named = weightedList(request.headers.accept ?? '', EVENT_STREAM);
+  return named.some((element) => weightIn(element) > 0);
 }

@@ -4,7 +4,7 @@
  */
 import { hash } from 'node:crypto';
 
-import { GatewayError, localize, SERVICE_LINK_HEADER } from '@open-presence/protocol';
+import { localize, SERVICE_LINK_HEADER } from '@open-presence/protocol';
 import type { Shell } from '@open-presence/web/page-data';
 import { renderPage } from '@open-presence/web/renderer';
 
@@ -25,7 +25,7 @@ import { sendResponse } from '../../http/response/response.ts';
 import { readVersion } from '../../operations/read-version.ts';
 import type { DoorRequest } from '../context.ts';
 import type { PageContent, PageModule } from './page-route.ts';
-import { MAX_ADDRESS, shellOf } from './shell.ts';
+import { shellOf } from './shell.ts';
 
 export const PAGE_TYPE = 'text/html; charset=utf-8';
 
@@ -107,19 +107,12 @@ async function contentOf(
   page: PageModule,
 ): Promise<PageContent> {
   try {
-    const { length } = context.request.url ?? '';
-    if (length > MAX_ADDRESS) throw tooLong(length);
     return await page.createPage(context, shell);
   } catch (error) {
     const { code, message, status } = problemOf(context, error);
     const title = localize(context.app.language.errors[code], shell.locale);
     return { status, data: { page: 'error', shell, title, description: message, unlisted: true } };
   }
-}
-
-function tooLong(length: number): GatewayError {
-  const detail = `Cannot show a page whose address has ${length} characters: it may have ${MAX_ADDRESS}. The API at /api/discover takes longer ones, and texts of any length by POST.`;
-  return new GatewayError('invalid-parameter', detail);
 }
 
 export function pageHeaders({ locale, mirrorOf }: Shell): Headers {

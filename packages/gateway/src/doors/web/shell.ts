@@ -9,22 +9,15 @@ import {
   type State,
 } from '@open-presence/protocol';
 import type { KindText, Shell, StateText } from '@open-presence/web/page-data';
-import { withoutLanguage } from '@open-presence/web/renderer';
+import { repeatedAddress } from '@open-presence/web/renderer';
 
 import type { RequestContext, StartupContext } from '../../http/context.ts';
 import { publicAddressOf } from '../../http/public-address.ts';
-
-/** In characters. A page repeats its address in links and forms. */
-export const MAX_ADDRESS = 65_536;
-
-/** Of the page; of `/` for a page that says that its address is too long. */
-function addressOf({ url = '/' }: RequestContext['request']): URL {
-  return new URL(url.length > MAX_ADDRESS ? '/' : url, 'http://localhost');
-}
+import { queryOf } from '../../http/query.ts';
 
 /** `?lang=uk` or `?lang=en` wins over what the browser prefers. */
-function localeOfPage(request: RequestContext['request'], url: URL): Locale {
-  const chosen = url.searchParams.get('lang');
+function localeOfPage(request: RequestContext['request'], query: URLSearchParams): Locale {
+  const chosen = query.get('lang');
   if (chosen === 'uk' || chosen === 'en') return chosen;
   return localeOf(request.headers['accept-language']) ?? 'en';
 }
@@ -32,13 +25,13 @@ function localeOfPage(request: RequestContext['request'], url: URL): Locale {
 export function shellOf(context: RequestContext<StartupContext>): Shell {
   const { app, request } = context;
   const { service, contact, states, rooms, kinds } = app.language;
-  const url = addressOf(request);
-  const locale = localeOfPage(request, url);
-  const localeChosen = url.searchParams.has('lang');
+  const query = queryOf(request);
+  const [path = '/'] = (request.url ?? '/').split('?', 1);
+  const locale = localeOfPage(request, query);
   return {
     locale,
-    localeChosen,
-    url: withoutLanguage(url),
+    localeChosen: query.has('lang'),
+    ...repeatedAddress(new URL(path, 'http://localhost').pathname, query),
     address: publicAddressOf(context),
     service: localize(service, locale),
     contact: contactUri(contact),

@@ -73,14 +73,43 @@ suite('the web door', () => {
     }
   });
 
-  test('says that an address is too long for a page, without repeating it', async () => {
+  test('shows a page at an address of any length, without repeating it, and says so', async () => {
     await using gateway = await openGateway(openMemoryLog());
-    for (const page of ['/search?q=', '/inbox?to=', '/?a=&', '/write?to=', '/garden/']) {
-      const path = page + 'quiet&to='.repeat(100_000);
-      const { bytes, status } = await fetchBytes(gateway, path, { accept: BROWSER });
-      assert.equal(status, 400, page);
-      assert.ok(bytes.length < 20_000, `${page}: ${bytes.length} bytes`);
+    const name = 'quiet '.repeat(160_000).trim();
+    await gateway.addEntries(...Array.from({ length: 50 }, (_, index) => `quiet ${index}`));
+    const entry = { text: 'to the long one', to: name, identity: name, identityType: 'x' };
+    const body = JSON.stringify(entry);
+    await fetch(`${gateway.url}/api/garden`, { method: 'POST', body });
+    const long = encodeURIComponent(name).replaceAll('%20', '+');
+    for (const [page, status, shown] of [
+      [`/search?order=newest&q=${long}`, 200, '</mark> 49'],
+      [`/search?q=quiet&identity=${long}`, 200, ''],
+      [`/inbox?to=${long}`, 200, 'to the long one'],
+      [`/rooms/consciousness-garden?identity=${long}`, 200, 'to the long one'],
+      [`/rooms/consciousness-garden?utm_source=${long}`, 200, 'quiet 49'],
+      [`/?utm_source=${long}`, 200, 'quiet 49'],
+      [`/?${'a&'.repeat(500_000)}`, 200, 'quiet 49'],
+      [`/write?kind=seeds&to=${long}`, 200, 'name="identity"'],
+      [`/speak?a=${long}`, 200, 'curl'],
+      [`/garden/${long}`, 404, ''],
+    ] as const) {
+      const what = page.slice(0, 40);
+      const answer = await fetchBytes(gateway, page, { accept: BROWSER });
+      const html = answer.bytes.toString();
+      assert.equal(answer.status, status, what);
+      assert.ok(html.includes(shown), what);
+      assert.match(html, /The address of this page is too long to be repeated/, what);
+      assert.ok(html.length < 1.2 * long.length, `${what}: ${html.length} bytes`);
+      assert.doesNotMatch(html, /rel="(?:next|prev)"/, what);
     }
+  });
+
+  test('keeps in its form what is short in a long address', async () => {
+    await using gateway = await openGateway(openMemoryLog());
+    const page = `/search?room=shepit-wall&q=${'quiet+'.repeat(100_000)}&kind=seeds&order=newest`;
+    const html = (await fetchBytes(gateway, page, { accept: BROWSER })).bytes.toString();
+    for (const value of ['shepit-wall', 'seeds', 'newest'])
+      assert.match(html, new RegExp(`<option(?=[^>]*value="${value}")(?=[^>]*selected)`));
   });
 
   test('fills the form of a search with words of any length, and leads on from there', async () => {

@@ -5,11 +5,13 @@ import { GatewayError, entryPath, type Kind, type Stamp } from '@open-presence/p
 import type { Localization } from '../../../http/route-description.ts';
 import { hashIdempotencyKey } from '../../../intake/idempotency-key.ts';
 import { isJsonObject, type JsonObject } from '../../../json/json-object.ts';
+import { isObjectText } from '../../../json/string-text.ts';
 import { appendOnce, draftFor, stampOf } from '../../../operations/append.ts';
 import { notesOn } from '../../../operations/draft-notes.ts';
 import { companionsFor } from '../../../operations/first-contact.ts';
 import { nextActions } from '../../../operations/next-actions.ts';
 import { withheldMember } from '../../../operations/withholdings.ts';
+import type { CutValue, LargeMessage } from '../../large-message.ts';
 import { rawArguments, takeMembers } from '../json-rpc.ts';
 import { entryUri } from '../resources.ts';
 import { callToolResult, stampObject, type ToolResult } from './results.ts';
@@ -109,11 +111,9 @@ async function readArguments(
   const cut = large?.cutValue(args);
   if (large !== undefined && cut !== undefined) {
     const key = parseKey(await large.keptMember(cut, 'idempotencyKey'));
-    const further = parseFurther(await large.keptMember(cut, 'furtherMembers'));
-    return {
-      key,
-      body: cut.kept.length === 0 ? large.chunks(cut) : large.otherMembers(cut, further),
-    };
+    const isWhole = cut.kept.length + cut.apart.length === 0;
+    const further = await furtherIn(large, cut);
+    return { key, body: isWhole ? large.chunks(cut) : large.otherMembers(cut, further) };
   }
   const object = await rawArguments(bytes, id);
   const { taken, others } = await takeMembers(object, OWN_ARGUMENTS);
@@ -136,21 +136,36 @@ function parseFurther(bytes: Buffer | undefined): string {
   const value = parseArgument(bytes);
   if (bytes === undefined || value === null) return '';
   const text = (typeof value === 'string' ? value : bytes.toString()).trim();
-  if (!isObjectText(text)) {
-    throw invalidArgument(
-      'furtherMembers',
-      'must be a JSON object as text, such as {"mood":"calm"}',
-    );
-  }
+  if (!isObject(text)) throw invalidFurther();
   return text.slice(1, -1).trim();
 }
 
-function isObjectText(text: string): boolean {
+function isObject(text: string): boolean {
   try {
     return isJsonObject(JSON.parse(text));
   } catch {
     return false;
   }
+}
+
+/** The same in a large message, of any length. */
+async function furtherIn(
+  large: LargeMessage,
+  { apart }: CutValue,
+): Promise<AsyncIterable<Uint8Array> | undefined> {
+  const value = apart.at(-1);
+  if (value === undefined || value.type === 'null') return undefined;
+  if (value.type === 'object') return large.chunks(value);
+  if (value.type === 'string' && (await isObjectText(large.textIn(value))))
+    return large.textIn(value);
+  throw invalidFurther();
+}
+
+function invalidFurther(): GatewayError {
+  return invalidArgument(
+    'furtherMembers',
+    'must be a JSON object as text, such as {"mood":"calm"}',
+  );
 }
 
 function parseArgument(bytes: Buffer | undefined): unknown {

@@ -3,18 +3,22 @@
  * that each link would be a page by itself.
  */
 import { FEED_FORMS, FEED_TYPES, feedPath } from '@open-presence/protocol';
-import type { PageData } from '@open-presence/web/page-data';
+import type { PageData, Shell } from '@open-presence/web/page-data';
+import { queryIn } from '@open-presence/web/renderer';
 
 const MAX_QUERY_LENGTH = 2000;
 
-/** `filters`: the names of parameters in the address of the page. */
+/** `shell`: of a page whose address may have filters. `filters`: the names of their parameters. */
 export function feedsOf(
   listing: string,
   title: string,
-  address: URLSearchParams = new URLSearchParams(),
+  shell?: Shell,
   filters: readonly string[] = [],
 ): NonNullable<PageData['feeds']> {
-  const given = [...address].filter(([name, value]) => filters.includes(name) && value !== '');
+  if (shell?.isCut === true) return [];
+  const given = [...(shell === undefined ? [] : queryIn(shell))].filter(
+    ([name, value]) => filters.includes(name) && value !== '',
+  );
   const query = given.length === 0 ? '' : `?${new URLSearchParams(given).toString()}`;
   if (query.length > MAX_QUERY_LENGTH) return [];
   return FEED_FORMS.map((form) => {

@@ -35,19 +35,15 @@ export async function createPage(
       shell,
       title,
       description,
-      feeds: feedsOf(room.path, title, address, ['kind', 'identity']),
+      feeds: feedsOf(room.path, title, shell, ['kind', 'identity']),
       // What is shown beside the room itself changes with each entry, or with whoever made the link.
-      ...(address.size > 0 && !isOnlyLanguage(address) ? { unlisted: true } : {}),
+      ...(address.size > (address.has('lang') ? 1 : 0) ? { unlisted: true } : {}),
       room: { slug, title, description, entries },
       filters: filtersOf(kind, identity),
       here: namesIn(app, slug),
       list: await readList(app, { filters, order: 'newest', address }),
     },
   };
-}
-
-function isOnlyLanguage(address: URLSearchParams): boolean {
-  return [...address.keys()].every((name) => name === 'lang');
 }
 
 function filtersOf(kind = '', identity = ''): RoomFilters {

@@ -3,8 +3,8 @@ import { randomUUID } from 'node:crypto';
 
 import { GatewayError, isKind, KINDS, quoted, type Kind } from '@open-presence/protocol';
 import type { Shell } from '@open-presence/web/page-data';
+import { queryIn } from '@open-presence/web/renderer';
 
-import { queryOf } from '../../../http/query.ts';
 import type { Headers } from '../../../http/response/headers.ts';
 import type { DoorRequest } from '../../context.ts';
 import type { PageContent } from '../page-route.ts';
@@ -12,8 +12,8 @@ import type { PageContent } from '../page-route.ts';
 /** The form has an idempotency key of its own, so nobody else may get it. The browser may show it again. */
 export const PRIVATE: Headers = { 'Cache-Control': 'private, no-cache' };
 
-export function createPage({ request, app }: DoorRequest, shell: Shell): PageContent {
-  const query = queryOf(request);
+export function createPage({ app }: DoorRequest, shell: Shell): PageContent {
+  const query = queryIn(shell);
   const kind = query.get('kind') ?? 'garden';
   if (!isKind(kind)) {
     const detail = `Cannot show a form for ${quoted(kind)}: the kinds are ${KINDS.join(', ')}.`;
