@@ -1,4 +1,7 @@
 /** Reads the members of an entry, for its author and what it seeks. */
+import { FILTER_MEMBERS, visitorName } from '@open-presence/protocol';
+
+import { facet } from '../log/facet.ts';
 import type { Entry } from '../log/log.ts';
 
 /** Longer entries are not read for their authors. */
@@ -15,4 +18,15 @@ export async function readMembers(entry: Entry): Promise<Record<string, unknown>
     Buffer.concat(await Array.fromAsync(entry.chunks(), (chunk) => Buffer.from(chunk)));
   const value: unknown = JSON.parse(decoder.decode(bytes));
   return typeof value === 'object' && value !== null ? { ...value } : {};
+}
+
+/** Whom the entry is found by, each once. */
+export function identitiesOf(members: Readonly<Record<string, unknown>>): ReadonlySet<string> {
+  const names = FILTER_MEMBERS.identity.map((name) => visitorName(members[name]));
+  return new Set(names.filter((name) => name !== undefined));
+}
+
+/** Short, whatever the length of the name. */
+export function keyOf(identity: string): string {
+  return Buffer.from(facet('identity', identity)).toString('latin1');
 }

@@ -6,11 +6,11 @@
  * newest authors only saves walking them again for each request. Upholds that each author of the last
  * hour is listed once, whatever their number.
  */
-import { FILTER_MEMBERS, visitorName, type Stamp } from '@open-presence/protocol';
+import type { Stamp } from '@open-presence/protocol';
 
 import { facet } from '../log/facet.ts';
 import type { Log, NewestQuery, Seq } from '../log/log.ts';
-import { MAX_ENTRY_SIZE, readMembers } from './read-members.ts';
+import { identitiesOf, keyOf, MAX_ENTRY_SIZE, readMembers } from './read-members.ts';
 import { SeekingReader } from './seeking.ts';
 
 const RECENT_MS = 60 * 60_000;
@@ -156,15 +156,7 @@ async function* readAuthors(
 ): AsyncGenerator<RecentAuthor, void, undefined> {
   for await (const entry of log.readNewestOfIdentities({ ...selection, maxSize: MAX_ENTRY_SIZE })) {
     if (signal?.aborted === true) return;
-    const members = await readMembers(entry);
-    const identities = new Set(FILTER_MEMBERS.identity.map((name) => visitorName(members[name])));
-    for (const identity of identities) {
-      if (identity !== undefined) yield { identity, stamp: entry.stamp };
-    }
+    for (const identity of identitiesOf(await readMembers(entry)))
+      yield { identity, stamp: entry.stamp };
   }
-}
-
-/** Short, whatever the length of the name. */
-function keyOf(identity: string): string {
-  return Buffer.from(facet('identity', identity)).toString('latin1');
 }
