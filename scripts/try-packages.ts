@@ -64,9 +64,11 @@ console.log(await (await workerd.dispatchFetch('http://localhost/')).text());
 await workerd.dispose();
 `;
 
+class Missing extends Error {}
+
 const folder = await mkdtemp(join(tmpdir(), 'presence-packages-'));
 try {
-  const packed = await packAll(join(folder, 'built'));
+  const packed = await needed('packages that can be built', packAll(join(folder, 'built')));
   const visitor = join(folder, 'visitor');
   const keeper = join(folder, 'keeper');
   const ofClient = packed.filter(({ name }) => ['client', 'protocol'].includes(name));
@@ -86,13 +88,33 @@ try {
   for (const version of NODES) await tryNode(version, keeper, visitor);
   await tryOlderNodes(visitor);
   await tryOthers(visitor);
+} catch (error) {
+  if (!(error instanceof Missing)) throw error;
+  console.error(error.message);
+  process.exitCode = 1;
 } finally {
   await rm(folder, { recursive: true });
 }
 
+/** From the package that the install script of `node` would bring: no install script has to be allowed. */
 async function pathOfNode(version: string): Promise<string> {
-  const args = ['exec', '--yes', `--package=node@${version}`, '--', 'which', 'node'];
-  return (await run('npm', args, { cwd: folder })).stdout.trim();
+  const project = join(folder, `node-${version}`);
+  const name = `node-${process.platform}-${process.arch}`;
+  await needed(`${name}@${version} from npm`, install(project, `${name}@${version}`));
+  const node = join(project, 'node_modules', name, 'bin/node');
+  assert.match((await run(node, ['--version'])).stdout, new RegExp(`^v${version}\\.`));
+  return node;
+}
+
+/** Says in one line what is needed where it is missing. */
+async function needed<Value>(what: string, bringing: Promise<Value>): Promise<Value> {
+  try {
+    return await bringing;
+  } catch (error) {
+    const said = error instanceof Error && 'stderr' in error ? error.stderr : error;
+    const [reason = ''] = String(said).trim().split('\n', 1);
+    throw new Missing(`try:packages needs ${what}: ${reason}`);
+  }
 }
 
 async function tryOlderNodes(visitor: string): Promise<void> {
@@ -122,16 +144,19 @@ async function tryOthers(visitor: string): Promise<void> {
   await using gateway = await startGatewayProcess();
   const { url } = gateway;
   const exec = ['npm', 'exec', '--yes'];
-  const deno = [...exec, '--package=deno@2.9.6', '--', 'deno', 'run', '--allow-net'];
-  await visitWith('Deno', [...deno, '--node-modules-dir=manual', 'program.js', url], visitor);
+  const deno = [...exec, '--package=deno@2.9.6', '--', 'deno'];
+  await needed('deno from npm', run('npm', [...deno.slice(1), '--version'], { cwd: visitor }));
+  const denoRun = [...deno, 'run', '--allow-net', '--node-modules-dir=manual'];
+  await visitWith('Deno', [...denoRun, 'program.js', url], visitor);
   const bun = [...exec, '--package=bun@1.4.5', '--', 'bun'];
+  await needed('bun from npm', run('npm', [...bun.slice(1), '--version'], { cwd: visitor }));
   await visitWith('Bun', [...bun, 'program.js', url], visitor);
   await writeFile(join(visitor, 'bundle.js'), await bundled(visitor));
-  await install(visitor, `miniflare@${MINIFLARE}`);
+  await needed('miniflare from npm', install(visitor, `miniflare@${MINIFLARE}`));
   await writeFile(join(visitor, 'workerd.js'), WORKERD);
   await visitWith('workerd', [process.execPath, 'workerd.js', visitor, url], visitor);
   const server = await serveFiles(visitor);
-  const browser = await startChromium();
+  const browser = await needed('Chromium (CONTRIBUTING.md: npm run test:install)', startChromium());
   try {
     const page = await browser.newPage();
     const address = server.address();

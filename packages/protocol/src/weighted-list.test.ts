@@ -4,7 +4,9 @@ import { describe, it } from 'node:test';
 import { listElements, weightedList, weightIn } from './weighted-list.ts';
 
 const read = (header: string): (readonly [string, number])[] =>
-  [...weightedList(header, '[a-z]+')].map((element) => [element.name, weightIn(element)] as const);
+  [...weightedList(header, ['a', 'b', 'c', 'd', 'gzip', 'br'])].map(
+    (element) => [element.name, weightIn(element)] as const,
+  );
 
 describe('a weighted list', () => {
   it('gives an element without a weight the weight 1', () => {
@@ -33,15 +35,21 @@ describe('a weighted list', () => {
     assert.deepEqual(read(',, ;q=0.1,a,'), [['a', 1]]);
   });
 
-  it('has only elements with one of the names', () => {
-    const list = 'xa, a;q=0.1 ,ab,A;b=a,a b;a, b, c;a, b;q=0';
-    const found = [...weightedList(list, 'a|b')].map(({ name, parameters }) => [name, parameters]);
+  it('has the first element with each of the names', () => {
+    const list = 'xa, a;q=0.1 ,ab,A;b=a,a b;a, */*, b+c;a, b+c;q=0,*/*;x';
+    const found = [...weightedList(list, ['a', 'b+c', '*/*', 'x'])];
     assert.deepEqual(found, [
-      ['a', 'q=0.1 '],
-      ['a', 'b=a'],
-      ['b', undefined],
-      ['b', 'q=0'],
+      { name: 'a', parameters: 'q=0.1 ' },
+      { name: '*/*', parameters: undefined },
+      { name: 'b+c', parameters: 'a' },
     ]);
+  });
+
+  it('finds a name behind half a million others, or as many repetitions', () => {
+    for (const other of ['a,', 'br,', 'br;q=0,', ',', ' ,', 'gzip-x,']) {
+      const found = [...weightedList(`${other.repeat(500_000)}gzip`, ['br', 'gzip'])];
+      assert.equal(found.at(-1)?.name, 'gzip', other);
+    }
   });
 
   it('reads millions of elements without collecting them', () => {

@@ -19,19 +19,33 @@ export function* listElements(list: string): Generator<string, void, undefined> 
 
 const patterns = new Map<string, RegExp>();
 
+function elementPattern(names: readonly string[]): RegExp {
+  const any = names.map((name) => name.replaceAll(/[.+*]/g, String.raw`\$&`)).join('|');
+  return new RegExp(`(?:^|,)\\s*(${any})\\s*(?:;([^,]*))?(?=,|$)`, 'gi');
+}
+
 /**
- * Yields the elements whose names match `names`, the source of a regular expression. The others take no
- * step each: a list of 1 MiB may have half a million.
+ * Yields the first element with each of these names, which are in lower case. Others take no step each: a
+ * list of 1 MiB may have half a million.
  */
 export function* weightedList(
   list: string,
-  names: string,
+  names: readonly string[],
 ): Generator<WeightedElement, void, undefined> {
-  let pattern = patterns.get(names);
-  pattern ??= new RegExp(`(?:^|,)\\s*(${names})\\s*(?:;([^,]*))?(?=,|$)`, 'gi');
-  patterns.set(names, pattern);
-  for (const [, name = '', parameters] of list.matchAll(pattern))
-    yield { name: name.toLowerCase(), parameters };
+  const key = names.join(' ');
+  let pattern = patterns.get(key) ?? elementPattern(names);
+  patterns.set(key, pattern);
+  const missing = new Set(names);
+  for (let at = 0; missing.size > 0;) {
+    pattern.lastIndex = at;
+    const [, found = '', parameters] = pattern.exec(list) ?? [];
+    if (found === '') return;
+    at = pattern.lastIndex;
+    const name = found.toLowerCase();
+    if (missing.delete(name)) yield { name, parameters };
+    // Repeated names are not looked for any more.
+    else pattern = elementPattern([...missing]);
+  }
 }
 
 const WEIGHT = /(?:^|;)\s*q\s*=\s*([01](?:\.\d*)?)\s*(?:;|$)/i;

@@ -4,7 +4,7 @@ import { listElements, weightedList, weightIn } from '@open-presence/protocol';
 /** Content encodings, in the order in which the gateway prefers them. */
 const ENCODINGS = ['zstd', 'br', 'gzip'] as const;
 export type Encoding = (typeof ENCODINGS)[number];
-const CODINGS = `${ENCODINGS.join('|')}|x-gzip|identity|\\*`;
+const CODINGS = [...ENCODINGS, 'x-gzip', 'identity', '*'];
 /** The same for streams: Brotli cannot compress their parts apart. */
 const STREAM_ENCODINGS: readonly Encoding[] = ['zstd', 'gzip', 'br'];
 
@@ -37,13 +37,11 @@ export function preferred<T extends Offer>(accept: string | undefined, offers: r
   const ranked = offers.map((offer): RankedOffer<T> => {
     return { offer, specificity: -1, weight: 0, position: Infinity };
   });
-  const seen = new Set<string>();
+  let position = 0;
   for (const element of weightedList(accept, rangesOf(offers))) {
     const { name } = element;
-    if (seen.has(name)) continue;
-    seen.add(name);
     const weight = weightIn(element);
-    const position = seen.size;
+    position += 1;
     for (const rank of ranked) {
       const specificity = specificityOf(name, rank.offer);
       if (specificity > rank.specificity) Object.assign(rank, { specificity, weight, position });
@@ -56,14 +54,13 @@ export function preferred<T extends Offer>(accept: string | undefined, offers: r
   return best === undefined || best.weight === 0 ? first : best.offer;
 }
 
-const ranges = new WeakMap<readonly Offer[], string>();
+const ranges = new WeakMap<readonly Offer[], readonly string[]>();
 
-/** The media ranges that cover an offer, as the source of a regular expression. */
-function rangesOf(offers: readonly Offer[]): string {
-  let found = ranges.get(offers);
-  found ??= [...new Set(offers.flatMap(({ type }) => [type, `${type.split('/', 1)[0]}/*`, '*/*']))]
-    .map((range) => range.replaceAll(/[.+*]/g, String.raw`\$&`))
-    .join('|');
+/** The media ranges that cover an offer. */
+function rangesOf(offers: readonly Offer[]): readonly string[] {
+  const found = ranges.get(offers) ?? [
+    ...new Set(offers.flatMap(({ type }) => [type, `${type.split('/', 1)[0]}/*`, '*/*'])),
+  ];
   ranges.set(offers, found);
   return found;
 }

@@ -4,7 +4,6 @@
  * Does not know where a language comes from; `language-file.ts` parses one.
  */
 import { LOCALES, type Locale, type LocalizedText } from './localized-text.ts';
-import { weightedList, weightIn } from '../weighted-list.ts';
 
 /** The contact of a language as a URI, if it has one: an e-mail address becomes a `mailto:`. */
 export function contactUri(contact: string | undefined): string | undefined {
@@ -16,11 +15,15 @@ export function localize(text: LocalizedText, locale: Locale | undefined): strin
   return text[locale ?? text.shown ?? 'en'];
 }
 
-const RANGES = `(?:${LOCALES.join('|')}|\\*)(?:-[a-z0-9*]+)*`;
-/** Its first group is the language, without region or script (RFC 4647 section 2.2). */
-const RANGE = /^(\*|[a-z]+)(?:-[a-z0-9*]+)*$/;
-/** An `Accept-Language` element takes no parameter but a weight from 0 to 1. */
-const WEIGHT = /^\s*q\s*=\s*(?:0(?:\.\d*)?|1(?:\.0*)?)\s*(?:;|$)/i;
+/**
+ * An element for one of our languages or `*`: the language, its region or script (RFC 4647 section 2.2),
+ * and its weight from 0 to 1, the only parameter that it takes.
+ */
+const ELEMENT = new RegExp(
+  String.raw`(?:^|,)\s*(${LOCALES.join('|')}|\*)((?:-[a-z0-9*]+)*)\s*` +
+    String.raw`(?:;\s*q\s*=\s*(0(?:\.\d*)?|1(?:\.0*)?)\s*(?:;[^,]*)?)?(?=,|$)`,
+  'gi',
+);
 
 /**
  * The locale that an `Accept-Language` header asks for (RFC 9110 section 12.5.4), or undefined
@@ -32,20 +35,13 @@ export function localeOf(acceptLanguage: string | undefined): Locale | undefined
   if (acceptLanguage === undefined) return undefined;
   const named = new Map<string, number>();
   let others = 0;
-  for (const element of weightedList(acceptLanguage, RANGES)) {
-    const { name, parameters } = element;
-    const language = RANGE.exec(name)?.[1];
-    if (language === undefined || named.get(language) === 1) continue;
-    const weight = weightIn(element);
-    if (parameters !== undefined && !WEIGHT.test(parameters)) continue;
+  for (const [, spelledName = '', subtags, spelled = '1'] of acceptLanguage.matchAll(ELEMENT)) {
+    const language = spelledName.toLowerCase();
+    const weight = Number(spelled);
     if (language === '*') others = Math.max(others, weight);
-    else if (LOCALES.some((locale) => locale === language)) {
-      // `en-GB;q=0` refuses one region only, so it does not exclude the locale.
-      const isWholeLanguage = name === language || name === `${language}-*`;
-      if (weight > 0 || isWholeLanguage) {
-        named.set(language, Math.max(named.get(language) ?? 0, weight));
-      }
-    }
+    // `en-GB;q=0` refuses one region only, so it does not exclude the locale.
+    else if (weight > 0 || subtags === '' || subtags === '-*')
+      named.set(language, Math.max(named.get(language) ?? 0, weight));
   }
   const unnamed = LOCALES.filter((locale) => !named.has(locale));
   // If `*` alone covers all of them, it expresses no preference.

@@ -165,6 +165,6 @@ function sdkRequest({ request }: DoorRequest, signal: AbortSignal): Request {
 
 /** Whether `Accept` names event streams, as clients of MCP do. */
 function acceptsEventStream({ request }: DoorRequest): boolean {
-  const named = weightedList(request.headers.accept ?? '', EVENT_STREAM);
+  const named = weightedList(request.headers.accept ?? '', [EVENT_STREAM]);
   return named.some((element) => weightIn(element) > 0);
 }
