@@ -1,4 +1,7 @@
-/** Sends how many system calls of reading it makes while nobody says anything for some seconds. */
+/**
+ * Sends, again and again, how many system calls of reading it makes in three seconds while nobody says
+ * anything. At first there may still be something to do.
+ */
 import { readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 
@@ -10,11 +13,11 @@ const log = await openSqliteLog({ folder: process.argv[2] ?? '' });
 const drafts = Array.from({ length: 5000 }, () => draftOf({ body: '"text":"moss"' }));
 await Promise.all(drafts.map((draft) => log.append(draft)));
 await untilSearchable(log);
-await pause(1000);
-const before = reads();
-await pause(3000);
-process.send?.(reads() - before);
-await log[Symbol.asyncDispose]();
+for (;;) {
+  const before = reads();
+  await pause(3000);
+  process.send?.(reads() - before);
+}
 
 function reads(): number {
   const [, count = '0'] = /^syscr: (\d+)$/m.exec(readFileSync('/proc/self/io', 'utf8')) ?? [];

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
 
+import { dataFolder } from '../../../../../../../test/gateway-process.ts';
 import { facet } from '../../../../log/facet.ts';
 import type { Seq } from '../../../../log/log.ts';
 import {
@@ -181,8 +182,8 @@ describe('words in the SQLite store', () => {
   });
 
   it('that are known are found while many others are ranked', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'presence-'));
-    await using log = await openSqliteLog({ folder });
+    await using folder = await dataFolder();
+    await using log = await openSqliteLog({ folder: folder.path });
     for (let count = 0; count < 4; count += 1) {
       await Promise.all(
         Array.from({ length: 5000 }, () => log.append(draftOf({ body: '"text":"garden"' }))),
@@ -200,7 +201,6 @@ describe('words in the SQLite store', () => {
     }
     ended.abort();
     await Promise.all(ranking);
-    await rm(folder, { recursive: true, force: true });
   });
 
   it('are no longer ranked for a caller who has left, nor for a log that closes', async () => {
