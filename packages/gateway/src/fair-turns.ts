@@ -81,13 +81,8 @@ function resumeNext(): void {
 
 /** The turns of a piece of long work. */
 export class Turns {
-  #had: number;
+  #had = 0;
   #sliceStart: number = performance.now();
-
-  /** `had`: before, in another place. */
-  constructor(had = 0) {
-    this.#had = had;
-  }
 
   /** How many it has had. */
   get had(): number {

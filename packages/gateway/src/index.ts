@@ -24,6 +24,7 @@ export {
   scrubProgress,
   startGateway,
   verifyDerived,
+  verifyFolder,
   verifyLog,
   type BackupOptions,
   type BackupReport,

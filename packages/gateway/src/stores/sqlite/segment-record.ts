@@ -10,7 +10,6 @@ import {
   readdirSync,
   readFileSync,
   renameSync,
-  rmSync,
   writeSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -105,9 +104,7 @@ export function readChecked(file: string): unknown {
 export function writeChecked(file: string, value: object): void {
   const json = JSON.stringify(value);
   const temporary = `${file}.new`;
-  // Whatever is there is not followed if it is a link.
-  rmSync(temporary, { force: true });
-  const handle = openSync(temporary, 'wx');
+  const handle = openSync(temporary, 'w');
   try {
     writeSync(handle, `${sumOf(json)}\n${json}\n`);
     fsyncSync(handle);

@@ -20,7 +20,8 @@ export function entryOf(db: DatabaseSync, seq: Seq): ChangeableEntry {
     room,
     marked,
     portability,
-    large: row.file,
+    large:
+      row.large === undefined ? undefined : { name: row.large, size: row.size - row.text.length },
     link: Buffer.from(row.link),
     salt: Buffer.from(row.salt),
     key: key && Buffer.from(key),
