@@ -68,8 +68,6 @@ class NewestSearch {
 
   /** Reads the list of a segment. Returns up to which seq the log has to be walked in its place. */
   async *list(segment: number, { low, high }: SeqRange): AsyncGenerator<Entry, Seq, undefined> {
-    const later = await this.#rows(segment, LATER, [high, MAX_LATER + 1]);
-    if (later === undefined || later.length > MAX_LATER) return high;
     /** Entries that count because the newest ones do not. The newest is at the end. */
     const older: Listed[] = [];
     const addOlder = async (identity: string, before: Seq): Promise<void> => {
@@ -78,10 +76,22 @@ class NewestSearch {
       const at = older.findIndex((other) => other.seq > seq);
       older.splice(at < 0 ? older.length : at, 0, { identity, seq });
     };
-    for (const { identity } of later) await addOlder(identity, high + 1);
+    const later = new Set<string>();
+    /** Finds what the list has in the range no more. Returns false if that is too much, or unknown. */
+    const addLater = async (to: Seq): Promise<boolean> => {
+      const found = await this.#rows(segment, LATER, [high, MAX_LATER + 1]);
+      if (found === undefined || found.length > MAX_LATER) return false;
+      for (const { identity } of found) {
+        if (!later.has(identity)) await addOlder(identity, to + 1);
+        later.add(identity);
+      }
+      return true;
+    };
+    if (!(await addLater(high))) return high;
     for (let to = high; ;) {
       const rows = await this.#rows(segment, PAGE, [low, to, LISTED]);
-      if (rows === undefined) return to;
+      // An entry that was indexed since has taken the row of its identity out of the range.
+      if (rows === undefined || !(await addLater(to))) return to;
       const isLast = rows.length < LISTED;
       const end = isLast ? low - 1 : (rows.at(-1)?.seq ?? 0);
       // Other rows of the last entry may be on the next page.
