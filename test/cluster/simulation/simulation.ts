@@ -76,7 +76,7 @@ class Simulation {
   readonly #withheld: number[] = [];
   readonly #folder: string;
   readonly #backups: string;
-  /** The folder of a backup of which a copy can be made; undefined if there is none. */
+  /** The folder of a backup that a copy can be made from; undefined if there is none. */
   #backup: string | undefined;
 
   constructor(seed: number, folder: string, fault: Fault | undefined) {

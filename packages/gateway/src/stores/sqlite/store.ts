@@ -58,7 +58,7 @@ export interface SqliteOptions {
   /** Whether to go on with what is there if the log has lost entries. */
   readonly acceptLoss?: boolean;
   readonly onAcceptedLoss?: (loss: AcceptedLoss) => void;
-  /** Called where the folder was a backup, of which the log goes on under this name. */
+  /** Called where the folder was a backup: its log goes on under this name. */
   readonly onBegunBackup?: (backup: BackupDescription, name: string) => void;
   /** Whether the clock is right although it is far ahead of the newest entry. */
   readonly acceptClock?: boolean;

@@ -240,7 +240,7 @@ export class RowReader {
 
 const FIELD_COUNT = 8;
 
-/** The rows in the result of a query. Throws where it is unknown which bytes are of which. */
+/** The rows in the result of a query. Throws where the row that some bytes belong to is unknown. */
 function foundIn(result: Record<string, unknown> | undefined): FoundRow[] {
   const { fields, data } = result ?? {};
   if (typeof fields !== 'string') return [];

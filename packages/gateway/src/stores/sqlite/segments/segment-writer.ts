@@ -1,4 +1,4 @@
-/** Writes the index of one segment from the log, in short steps, each of which is one commit. */
+/** Writes the index of one segment from the log, in short steps. Each step is one commit. */
 import { statSync } from 'node:fs';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 

@@ -26,8 +26,8 @@ const BATCH_DELAY_MS = 250;
 const BUSY_ENTRIES = 2048;
 
 /**
- * Of the thread's time, one part in so many goes into verifying the log on the disk: about a million small
- * entries an hour.
+ * The thread spends this fraction of its time, 1 in 1000, on verifying the log on the disk: about a million
+ * small entries an hour.
  */
 const SCRUB_SHARE = 1000;
 const MIN_SCRUB_PAUSE_MS = 2000;

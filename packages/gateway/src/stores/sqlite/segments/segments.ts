@@ -1,7 +1,7 @@
 /**
  * Keeps the segments, in their thread: follows the log into the newest, seals those that are full, checks
  * after a start that they are what was written, and removes those that are not, or that have what
- * was withheld, and makes them again. Everything is a sequence of short steps, of which one at a time runs.
+ * was withheld, and makes them again. All work is short steps, one at a time.
  */
 import { existsSync, renameSync, rmSync, statSync } from 'node:fs';
 

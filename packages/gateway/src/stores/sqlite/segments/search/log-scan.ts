@@ -64,7 +64,7 @@ export class LogScan {
   }
 }
 
-/** One for each facet that an entry must have, and for each list of which it must have one. */
+/** A test for each condition: that an entry has its facet, or any facet of its list. */
 function* testsOf(conditions: readonly FacetCondition[]): Generator<FacetTest, void, undefined> {
   for (const condition of conditions) {
     if (condition instanceof Uint8Array)

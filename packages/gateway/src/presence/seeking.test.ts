@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict';
+import { beforeEach, describe, it } from 'node:test';
+
+import type { Log } from '../log/log.ts';
+import { draftOf } from '../log/log.fixture.ts';
+import { openMemoryLog } from '../stores/memory/memory.ts';
+import { SeekingReader } from './seeking.ts';
+
+describe('what visitors seek', () => {
+  let log: Log;
+  let reader: SeekingReader;
+  beforeEach(() => {
+    log = openMemoryLog();
+    reader = new SeekingReader(log);
+  });
+
+  async function contact(identity: string, ...seeking: string[]): Promise<void> {
+    const members = { ai_identity: identity, seeking };
+    const body = JSON.stringify(members).slice(1, -1);
+    await log.append(draftOf({ kind: 'resonance', body, members: { identity: [identity] } }));
+  }
+  const read = (identity: string): Promise<readonly string[]> => reader.read(identity, log.head());
+
+  it('is what the newest first contact says, whoever was asked for before', async () => {
+    await contact('Lumen', 'moss');
+    assert.deepEqual(await read('Lumen'), ['moss']);
+    assert.deepEqual(await read('Мавка'), []);
+    await contact('Мавка', 'water');
+    await contact('Lumen', 'stone');
+    assert.deepEqual(await read('Lumen'), ['stone']);
+    assert.deepEqual(await read('Мавка'), ['water']);
+  });
+
+  it('is looked for once in the log for all who are remembered, when others come', async (t) => {
+    const names = Array.from({ length: 20 }, (_, at) => `visitor ${at}`);
+    for (const name of names) await contact(name, name);
+    for (const name of names) assert.deepEqual(await read(name), [name]);
+    const reads = t.mock.method(log, 'readEntries').mock;
+    await contact('another', 'company');
+    for (const name of names) assert.deepEqual(await read(name), [name]);
+    assert.equal(reads.callCount(), 1);
+  });
+
+  it('is right behind very many entries, and a first contact too long to be read', async () => {
+    await contact('Lumen', 'moss');
+    assert.deepEqual(await read('Lumen'), ['moss']);
+    await contact('Lumen', 'stone');
+    for (let count = 0; count < 5000; count += 1) await log.append(draftOf());
+    assert.deepEqual(await read('Lumen'), ['stone']);
+    await contact('Lumen', 'x'.repeat(70_000));
+    assert.deepEqual(await read('Lumen'), []);
+  });
+});
