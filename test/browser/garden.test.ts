@@ -196,6 +196,18 @@ describe('the garden, in Chromium', needs('chromium'), () => {
     await page.close();
   });
 
+  it('keeps the legend true while only the picture is scrolled out of sight', async () => {
+    await using own = await startGatewayProcess();
+    await post(own, 'garden', { text: 'early', identity: 'Nokomis' });
+    const { page } = await openGarden(own, { viewport: { width: 400, height: 150 } });
+    await page.locator('.garden-legend').scrollIntoViewIfNeeded();
+    await page.evaluate('scrollTo(0, document.documentElement.scrollHeight)');
+    await becomesTrue(page, "document.querySelector('.garden-stage').getBoundingClientRect().bottom < 0");
+    await post(own, 'garden', { text: 'late', identity: 'Lumen' });
+    await page.locator('.garden-authors button').filter({ hasText: 'Lumen' }).waitFor();
+    await page.close();
+  });
+
   it('is a drawing with links, a plot and a list without scripts', async () => {
     const { page } = await openGarden(three, { javaScriptEnabled: false });
     assert.equal(await page.locator('svg.growths a').count(), 3);

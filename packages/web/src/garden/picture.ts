@@ -317,7 +317,12 @@ export class GardenPicture {
 
   #draw(now: number): void {
     this.#request = 0;
-    if (this.#closing.signal.aborted || !this.#isInSight || this.#size.width === 0) return;
+    if (this.#closing.signal.aborted || this.#size.width === 0) return;
+    if (!this.#isInSight) {
+      // The legend may be in sight without the picture.
+      if (this.#travel !== undefined) this.#setView(this.#travel.to);
+      return this.#reportAuthors();
+    }
     const mayWait = this.#onlySways && now - this.#lastDrawn < SWAY_FRAME_MS;
     if (!mayWait) {
       this.#lastDrawn = now;

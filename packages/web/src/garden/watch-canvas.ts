@@ -17,7 +17,9 @@ export function watchCanvas(
     onResize({ width: canvas.clientWidth, height: canvas.clientHeight });
   });
   resized.observe(canvas);
-  const seen = new IntersectionObserver(([entry]) => onSight(entry?.isIntersecting ?? true));
+  const seen = new IntersectionObserver((changes) => {
+    onSight(changes.at(-1)?.isIntersecting ?? true);
+  });
   seen.observe(canvas);
   signal.addEventListener('abort', () => {
     resized.disconnect();
