@@ -7,16 +7,6 @@ export interface WeightedElement {
   readonly parameters: string | undefined;
 }
 
-/** Yields the elements one at a time: a hostile list may hold more of them than an array should. */
-export function* listElements(list: string): Generator<string, void, undefined> {
-  let start = 0;
-  for (let end = list.indexOf(','); end !== -1; end = list.indexOf(',', start)) {
-    yield list.slice(start, end);
-    start = end + 1;
-  }
-  yield list.slice(start);
-}
-
 const patterns = new Map<string, RegExp>();
 
 function elementPattern(names: readonly string[]): RegExp {

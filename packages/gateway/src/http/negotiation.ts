@@ -1,5 +1,5 @@
 /** What a caller prefers: parsing of `Accept`, `Accept-Encoding`, `Prefer` and `If-None-Match`. */
-import { listElements, weightedList, weightIn } from '@open-presence/protocol';
+import { weightedList, weightIn } from '@open-presence/protocol';
 
 /** Content encodings, in the order in which the gateway prefers them. */
 const ENCODINGS = ['zstd', 'br', 'gzip'] as const;
@@ -133,16 +133,13 @@ export function wantsHalfDuplex(prefer: string | string[] | undefined): boolean 
   return prefer !== undefined && HALF_DUPLEX.test(String(prefer));
 }
 
-/** Whether the header lists this tag, by weak comparison (RFC 9110 section 13.1.2). */
+/**
+ * Whether the header lists this tag, by weak comparison (RFC 9110 section 13.1.2). A tag has its quotes, so
+ * that it is found only as a whole one.
+ */
 export function matchesEtag(ifNoneMatch: string | undefined, tag: string | undefined): boolean {
   if (ifNoneMatch === undefined || tag === undefined) return false;
-  if (ifNoneMatch === tag) return true;
-  const wanted = opaqueTag(tag);
-  for (const element of listElements(ifNoneMatch)) {
-    const listed = element.trim();
-    if (listed === '*' || opaqueTag(listed) === wanted) return true;
-  }
-  return false;
+  return ifNoneMatch.trim() === '*' || ifNoneMatch.includes(opaqueTag(tag));
 }
 
 function opaqueTag(tag: string): string {

@@ -6,7 +6,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Readable, Transform } from 'node:stream';
 import { constants, createBrotliDecompress, createInflate } from 'node:zlib';
 
-import { GatewayError, listElements, quoted } from '@open-presence/protocol';
+import { GatewayError, quoted } from '@open-presence/protocol';
 
 import { createMultiFrameUnzstd, createMultiMemberGunzip } from '../../decompression.ts';
 
@@ -23,6 +23,9 @@ const DECODERS = {
 
 type Encoding = keyof typeof DECODERS;
 
+/** Finds the elements that are neither empty nor `identity`, which may be half a million. */
+const APPLIED = /(?:^|,)\s*(?!identity\s*(?:,|$))([^,\s][^,]*)/gi;
+
 /** Each decoder takes memory. */
 const MAX_ENCODINGS = 4;
 
@@ -35,12 +38,11 @@ export function decodedBody(request: IncomingMessage): Readable {
   if (declared.length === 0) return request;
   const encodings: Encoding[] = [];
   for (const { name: header, value } of declared) {
-    for (const element of listElements(value)) {
+    for (const [, element = ''] of value.matchAll(APPLIED)) {
       const name = element
         .trim()
         .toLowerCase()
         .replace(/^x-(?=gzip$)/, '');
-      if (name === '' || name === 'identity') continue;
       if (!isEncoding(name) || encodings.length === MAX_ENCODINGS) {
         throw unknownEncoding(header, value);
       }
