@@ -32,6 +32,8 @@ const SUITES: Readonly<Record<string, readonly string[]>> = {
 const TIMEOUT_MS = 15 * 60_000;
 /** Tests wait for processes, disks and clocks for a third of their time, and not evenly. */
 const PROCESSES_PER_CORE = 3;
+/** Files named at the end. */
+const SLOWEST = 20;
 /** Skipped everywhere, with reasons of their own. */
 const EXPECTED_SKIPS: readonly RegExp[] = [
   // Cases of the conformance suite, of a gateway that speaks another language.
@@ -51,6 +53,7 @@ const files = [
   ...new Set(patterns.flatMap((pattern) => globSync(pattern, { cwd: ROOT, exclude }))),
 ];
 const skipped: { readonly name: string; readonly file: string; readonly reason: string }[] = [];
+const seconds = new Map<string, number>();
 const tests = run({
   files: files.map((file) => join(ROOT, file)),
   concurrency: PROCESSES_PER_CORE * Math.max(2, availableParallelism()),
@@ -63,8 +66,21 @@ tests.on('test:pass', ({ name, file = '', skip }) => {
 tests.on('test:fail', ({ todo }) => {
   if (todo === undefined) process.exitCode = 1;
 });
+tests.on('test:summary', ({ file, duration_ms: ms }) => {
+  if (file !== undefined) seconds.set(relative(ROOT, file), ms / 1000);
+});
 tests.compose(spec).pipe(process.stdout);
-tests.once('end', reportSkipped);
+tests.once('end', () => {
+  reportSlowest();
+  reportSkipped();
+});
+
+/** Beside the others: a file may take three times what it would take alone. */
+function reportSlowest(): void {
+  const slowest = [...seconds].toSorted(([, a], [, b]) => b - a).slice(0, SLOWEST);
+  const lines = slowest.map(([file, taken]) => `${taken.toFixed(0).padStart(6)} s  ${file}\n`);
+  console.log(`\nWhat took longest:\n${lines.join('')}`);
+}
 
 function reportSkipped(): void {
   const missing = skipped.filter(({ reason }) => reason.startsWith(MISSING));
