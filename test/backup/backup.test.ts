@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, suite, test } from 'node:test';
 
-import { backUpLog, verifyFolder } from '@open-presence/gateway';
+import { backUpLog, verifyLog } from '@open-presence/gateway';
 
 import { Gateway, traceBody, uniqueName } from '../../conformance/gateway.ts';
 import { type DataFolder, dataFolder, startGatewayProcess } from '../gateway-process.ts';
@@ -51,7 +51,7 @@ async function flip(file: string, at: number): Promise<void> {
 
 async function hasFaults(folder: string): Promise<boolean> {
   try {
-    return (await Array.fromAsync(verifyFolder(folder))).some(({ type }) => type === 'fault');
+    return (await Array.fromAsync(verifyLog(folder))).some(({ type }) => type === 'fault');
   } catch {
     return true;
   }
@@ -303,7 +303,7 @@ suite('a backup', () => {
     await backUp(source, target);
     const facets = (await largeFiles(target)).filter((name) => name.includes('.'));
     assert.ok(facets.length > 0);
-    const files = ['log.sqlite', 'backup.json', 'last-commit', ...(await largeFiles(target))];
+    const files = ['log.sqlite', 'backup.json', ...(await largeFiles(target))];
     const missed: string[] = [];
     for (const file of files) {
       const path = join(target, file);

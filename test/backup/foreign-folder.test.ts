@@ -7,6 +7,7 @@ import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, suite, test } from 'node:test';
 
+import { writeChecked } from '../../packages/gateway/src/stores/sqlite/segment-record.ts';
 import { Gateway, traceBody } from '../../conformance/gateway.ts';
 import { type DataFolder, dataFolder, startGatewayProcess } from '../gateway-process.ts';
 import { backUp, presence } from './backup-folder.ts';
@@ -20,18 +21,10 @@ async function describe(
   changes: Readonly<Record<string, string>> = {},
 ): Promise<void> {
   const file = join(folder, 'backup.json');
-  const { checksum: _, ...before } = JSON.parse(await readFile(file, 'utf8')) as Record<
-    string,
-    unknown
-  >;
-  const sha256 = digestOf(await readFile(join(folder, 'log.sqlite')));
-  const description = { ...before, sha256, ...changes };
-  const checksum = digestOf(JSON.stringify(description));
-  await writeFile(file, `${JSON.stringify({ ...description, checksum }, undefined, 2)}\n`);
-}
-
-function digestOf(bytes: string | Buffer): string {
-  return createHash('sha256').update(bytes).digest('hex');
+  const [, before = ''] = (await readFile(file, 'utf8')).split('\n');
+  const log = await readFile(join(folder, 'log.sqlite'));
+  const sha256 = createHash('sha256').update(log).digest('hex');
+  writeChecked(file, { ...(JSON.parse(before) as object), sha256, ...changes });
 }
 
 /** The only large body. */

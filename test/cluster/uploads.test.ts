@@ -69,7 +69,7 @@ test('an upload whose gateway was killed', needs('nats-server'), async (t) => {
     packChunk({ name, file: 0, offset, bytes });
   const digest = createHash('sha256').update(BODY.subarray(0, -1)).digest('hex');
   const draft = (): readonly Uint8Array[] => {
-    const large = { name, size: BODY.length, digest, marked: false };
+    const large = { name, size: BODY.length, digest, facets: '' };
     const packed = packDrafts([{ ...draftOf(), body: Buffer.alloc(0), key: undefined, large }]);
     return [new Uint8Array(packed)];
   };

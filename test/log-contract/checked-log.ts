@@ -23,11 +23,12 @@ import {
   cut,
   draftOf,
   fill,
+  plainTexts,
   randomOf,
   ROOMS,
   stampOf,
-  type InlineDraft,
   type DraftFields,
+  type InlineDraft,
 } from '../../packages/gateway/src/log/log.fixture.ts';
 import { assertSameBytes, collect, join, type Open, type Opened } from './fixtures.ts';
 
@@ -134,7 +135,7 @@ export class CheckedLog {
     const whole: Selection = { facets: [], order: 'newest', ...selection };
     const expected = this.expect(whole);
     for (const joiner of [',\n', '\n'] as const) {
-      const { items, end } = await collect(this.log.readText(whole, joiner));
+      const { items, end } = await collect(plainTexts(this.log, whole, joiner));
       assertSameBytes(Buffer.concat(items), joined(expected.entries, joiner), 'read()');
       assert.deepEqual(end, expected.end);
     }

@@ -5,7 +5,7 @@ import {
   type ScrubProgress,
   verifyDerived,
   type VerifyEvent,
-  verifyFolder,
+  verifyLog,
   type VerifyResult,
 } from '@open-presence/gateway';
 import { statSync } from 'node:fs';
@@ -100,7 +100,7 @@ async function verify(data: string, report: Report): Promise<number> {
 }
 
 async function verifyEntries(data: string, report: Report): Promise<VerifyResult> {
-  const verification = verifyFolder(data);
+  const verification = verifyLog(data);
   for (;;) {
     const step = await verification.next();
     if (step.done === true) {

@@ -81,8 +81,13 @@ function resumeNext(): void {
 
 /** The turns of a piece of long work. */
 export class Turns {
-  #had = 0;
+  #had: number;
   #sliceStart: number = performance.now();
+
+  /** `had`: before, in another place. */
+  constructor(had = 0) {
+    this.#had = had;
+  }
 
   /** How many it has had. */
   get had(): number {

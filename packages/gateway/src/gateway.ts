@@ -62,7 +62,6 @@ export {
   type BackupReport,
 } from './stores/sqlite/backup/back-up.ts';
 export { parseStreamAddress } from './log/stream-address.ts';
-export { verifyFolder } from './stores/sqlite/backup/verify-backup.ts';
 export {
   restoreLog,
   RestoreRefusal,

@@ -24,7 +24,6 @@ export {
   scrubProgress,
   startGateway,
   verifyDerived,
-  verifyFolder,
   verifyLog,
   type BackupOptions,
   type BackupReport,

@@ -7,6 +7,7 @@ import { loadLanguage } from './load-language.ts';
 import type { LogCopier } from './log/log-copier.ts';
 import { EntryCopier } from './operations/copy-entries.ts';
 import { type LogLine, smallCopyOf } from './operations/log-line.ts';
+import { dataPathsIn } from './stores/sqlite/data-paths.ts';
 import { repairLog as repairStoredLog } from './stores/sqlite/repair/repair.ts';
 import type { RepairEvent } from './stores/sqlite/repair/repair-entries.ts';
 import { openLogCopy as openStoreCopy } from './stores/sqlite/store.ts';
@@ -83,13 +84,13 @@ export async function* repairLog(
   { language: file, folder, lineOf }: RepairOptions = {},
 ): AsyncGenerator<RepairEvent> {
   if (lineOf === undefined) {
-    yield* repairStoredLog(data, { folder });
+    yield* repairStoredLog(data);
     return;
   }
   const { language } = await loadLanguage(file);
   const grammar = new StoredGrammar(createGrammar(language));
   yield* repairStoredLog(data, {
-    folder,
+    folder: folder === undefined ? undefined : dataPathsIn(folder),
     source: async (seq) => {
       const line = await lineOf(seq);
       return line && { small: smallCopyOf(line, grammar), chunks: () => line.chunks() };

@@ -7,7 +7,7 @@ import { controlOperations } from './control/operations.ts';
 import { createGrammar } from './intake/grammar.ts';
 import { type JsonObject, toJsonObject } from './json/json-object.ts';
 import { loadLanguage } from './load-language.ts';
-import { refuseBackup } from './stores/sqlite/backup/begin-log.ts';
+import { refuseBackup } from './stores/sqlite/backup/description.ts';
 import { dataPathsIn } from './stores/sqlite/data-paths.ts';
 import { openFolderLog } from './stores/sqlite/folder-log.ts';
 import { openSqliteLog } from './stores/sqlite/store.ts';

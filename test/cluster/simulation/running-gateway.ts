@@ -13,7 +13,10 @@ import { ReceivedUploads } from '../../../packages/cluster/src/applying/received
 import { sendUpload } from '../../../packages/cluster/src/publishing/send-upload.ts';
 import { StreamEraser } from '../../../packages/cluster/src/applying/stream-eraser.ts';
 import { WithholdingPublisher } from '../../../packages/cluster/src/publishing/withholding-publisher.ts';
-import { dataPathsIn } from '../../../packages/gateway/src/stores/sqlite/data-paths.ts';
+import {
+  type DataPaths,
+  dataPathsIn,
+} from '../../../packages/gateway/src/stores/sqlite/data-paths.ts';
 import { openForReading } from '../../../packages/gateway/src/stores/sqlite/database.ts';
 import {
   type AppendingPort,
@@ -23,7 +26,7 @@ import {
 } from '../../../packages/gateway/src/log/packed-drafts.ts';
 import { RowReader } from '../../../packages/gateway/src/stores/sqlite/log/row-reader.ts';
 import { readStreamPosition } from '../../../packages/gateway/src/stores/sqlite/replica/stream-progress.ts';
-import { WithholdClient } from '../../../packages/gateway/src/stores/sqlite/withholding/withhold-client.ts';
+import { withholdEntries } from '../../../packages/gateway/src/stores/sqlite/withholding/withhold-client.ts';
 import { SqliteReplica } from '../../../packages/gateway/src/stores/sqlite/replica/sqlite-replica.ts';
 import { SharedState } from '../../../packages/gateway/src/stores/sqlite/shared-state.ts';
 import type { SeededRandom } from '../../seeded-random.ts';
@@ -45,12 +48,12 @@ export class RunningGateway {
   /** Of the connection to the servers. */
   #isConnected = true;
   readonly #writer: SimulatedWriter;
+  readonly #paths: DataPaths;
   readonly #log: DatabaseSync;
   readonly #reader: ReturnType<SqliteReplica['reader']>;
   readonly #publisher: Publisher;
   readonly #drafts: DraftPublisher;
   readonly #withholdings: WithholdingPublisher;
-  readonly #withholding: WithholdClient;
   readonly #handler: MessageHandler;
   readonly #messages: SimulatedMessages;
   readonly #ended = new AbortController();
@@ -68,6 +71,7 @@ export class RunningGateway {
     fault: Fault | undefined,
   ) {
     const paths = dataPathsIn(folder);
+    this.#paths = paths;
     const shared = new SharedState();
     shared.uploadThreads = UPLOAD_THREADS;
     this.#writer = new SimulatedWriter(paths, shared, random.fork(), fault, this.#ended.signal);
@@ -119,11 +123,6 @@ export class RunningGateway {
     });
     void eraser.run(this.#ended.signal);
     this.#withholdings = new WithholdingPublisher(this.#publisher, () => eraser.erased());
-    this.#withholding = new WithholdClient(
-      (items) => this.#withholdings.withhold(items),
-      paths,
-      new RowReader(this.#log),
-    );
     const uploads = new ReceivedUploads(files, this.#reader.unusedUploadNames());
     const applier = new Applier(replica, {
       stream: () => 'simulated',
@@ -176,12 +175,16 @@ export class RunningGateway {
 
   /** `onWithheld`: not called where nothing is withheld. */
   async withhold(random: SeededRandom, onWithheld: (seq: number) => void): Promise<void> {
-    const head = new RowReader(this.#log).lastSeq();
+    const log = new RowReader(this.#log);
+    const head = log.lastSeq();
     if (head === 0) return;
     const seq = random.below(head) + 1;
     this.#pending += 1;
     const items = [{ seq, reason: 'Simulated.', time: undefined }];
-    const count = await this.#withholding.withhold(items).catch(() => undefined);
+    const stored = { paths: this.#paths, log };
+    const count = await withholdEntries(items, stored, (sent) =>
+      this.#withholdings.withhold(sent),
+    ).catch(() => undefined);
     if (this.#ended.signal.aborted) return;
     this.#pending -= 1;
     if (count !== undefined) onWithheld(seq);

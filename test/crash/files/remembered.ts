@@ -11,7 +11,7 @@ import { GatewayError } from '@open-presence/protocol';
 import { KINDS, type Kind } from '../../../conformance/entry.ts';
 import { PATIENCE_MS } from '../../../conformance/until.ts';
 import { facet } from '../../../packages/gateway/src/log/facet.ts';
-import { draftOf } from '../../../packages/gateway/src/log/log.fixture.ts';
+import { draftOf, plainTexts } from '../../../packages/gateway/src/log/log.fixture.ts';
 import type {
   AppendResult,
   Draft,
@@ -117,7 +117,7 @@ export class Remembered {
     for (const [kind, order] of readings) {
       await attempt(async () => {
         const facets = kind === undefined ? [] : [facet('kind', kind)];
-        const texts = await textOf(log.readText({ facets, order }, ',\n'));
+        const texts = await textOf(plainTexts(log, { facets, order }, ',\n'));
         const compared = this.#compare(texts, kind, order);
         for (const seq of compared.unreadable) unreadable.add(seq);
         for (const seq of compared.missing) {

@@ -17,7 +17,7 @@ const START = 1_700_000_000_000;
 const DAY = 86_400_000;
 const NAME = '0c7a6d4e-0000-4000-8000-000000000000';
 const BYTES = Buffer.from('"text":"in three chunks here"}');
-const BODY = { name: NAME, size: BYTES.length, digest: digestOf(BYTES), marked: false };
+const BODY = { name: NAME, size: BYTES.length, digest: digestOf(BYTES), facets: '' };
 const [OTHER, KILLED, RESTARTED] = [
   'aa'.repeat(16),
   'bb'.repeat(16),

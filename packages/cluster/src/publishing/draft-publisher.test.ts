@@ -42,7 +42,7 @@ class TestStream {
       { publish },
       {
         spool: () =>
-          Promise.resolve({ name: 'x', size: LARGE, digest: '0'.repeat(64), marked: false }),
+          Promise.resolve({ name: 'x', size: LARGE, digest: '0'.repeat(64), facets: '' }),
         send: () => this.upload.promise,
         discard: () => assert.fail('nothing is refused'),
       },

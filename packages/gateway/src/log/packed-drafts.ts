@@ -57,8 +57,8 @@ export interface LargeBody {
   readonly size: number;
   /** SHA-256 of the body, in hex. */
   readonly digest: string;
-  /** Whether files beside it have facets. */
-  readonly marked: boolean;
+  /** SHA-256 of the files beside it that have facets, in hex; empty if there are none. */
+  readonly facets: string;
 }
 
 const HEADER = 16;

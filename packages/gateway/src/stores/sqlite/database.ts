@@ -1,16 +1,12 @@
 /** What the databases of a data folder have in common. */
 import { rmSync } from 'node:fs';
-import { DatabaseSync, type StatementSync } from 'node:sqlite';
-import { crc32 } from 'node:zlib';
+import { DatabaseSync } from 'node:sqlite';
 
 import { StorageFault } from '../../storage-fault.ts';
 
 const SQLITE_CORRUPT = 11;
 const SQLITE_NOTADB = 26;
 const SQLITE_FULL = 13;
-
-export const META_TABLE =
-  'CREATE TABLE meta (name TEXT PRIMARY KEY, value ANY) WITHOUT ROWID, STRICT';
 
 /** Thrown for an entry whose bytes in the log cannot be those that were written. */
 export class SpoiledEntry extends StorageFault {}
@@ -57,50 +53,6 @@ export function removeDatabase(file: string): void {
 export function readMeta(db: DatabaseSync, name: string): string | number | undefined {
   const value = db.prepare('SELECT value FROM meta WHERE name = ?').get(name)?.['value'];
   return typeof value === 'string' || typeof value === 'number' ? value : undefined;
-}
-
-/** A seq in the table `meta`, 0 where there is none. */
-export function readMetaSeq(db: DatabaseSync, name: string): number {
-  const seq = readMeta(db, name);
-  return typeof seq === 'number' ? seq : 0;
-}
-
-/** Stores how far a derived database has come: a seq, and the link of that entry. */
-export class PositionWriter {
-  readonly #write: StatementSync;
-  readonly #log: unknown;
-  readonly #linkAt: (seq: number) => string | undefined;
-
-  /** `name`: of the seq in the table `meta`. `linkAt`: of an entry, in hex. */
-  constructor(derived: DatabaseSync, name: string, linkAt: (seq: number) => string | undefined) {
-    this.#write = derived.prepare(
-      `INSERT OR REPLACE INTO meta VALUES ('${name}', ?), ('link', ?), ('positionSum', ?)`,
-    );
-    this.#log = readMeta(derived, 'log');
-    // `run` returns the last row id, which may be beyond the numbers of JavaScript.
-    this.#write.setReadBigInts(true);
-    this.#linkAt = linkAt;
-  }
-
-  write(seq: number): void {
-    const link = this.#linkOf(seq);
-    this.#write.run(seq, link, positionSum(this.#log, seq, link));
-  }
-
-  /** Null where the entry cannot be read. */
-  #linkOf(seq: number): string | null {
-    try {
-      return this.#linkAt(seq) ?? null;
-    } catch (error) {
-      if (isSpoiled(error)) return null;
-      throw error;
-    }
-  }
-}
-
-/** Without it, a changed bit in a derived file would say that the log has lost entries. */
-export function positionSum(log: unknown, seq: number, link: unknown): number {
-  return crc32(`${String(log)} ${seq} ${String(link)}`);
 }
 
 export function readPragma(db: DatabaseSync, name: string): number {

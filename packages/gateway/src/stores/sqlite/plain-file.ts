@@ -74,6 +74,6 @@ function throwOpenError(error: unknown, path: string): never {
     : error;
 }
 
-function notRegular(path: string): StorageFault {
+export function notRegular(path: string): StorageFault {
   return new StorageFault(`${JSON.stringify(path)} is not a regular file; links are not followed`);
 }

@@ -5,10 +5,8 @@
  */
 import type { DatabaseSync } from 'node:sqlite';
 
-import { type Kind, KINDS } from '@open-presence/protocol';
-
 import { Turns, yieldPeriodically } from '../../fair-turns.ts';
-import { facet as facetOf, type Facet } from '../../log/facet.ts';
+import type { Facet } from '../../log/facet.ts';
 import type {
   ChainRange,
   Damage,
@@ -40,13 +38,17 @@ import { WithholdingReader } from './withholding/withholding-reader.ts';
 import { Scan, type ScanOptions } from './scan.ts';
 import { newestOfIdentities } from './segments/newest-of-identities.ts';
 import { RoomCounter } from './segments/room-counts.ts';
-import { RUN_JOINER } from './segments/run-files.ts';
-import { RunCursor, RunsReader } from './segments/runs-reader.ts';
+import { RUN_JOINER } from './segments/runs/run-files.ts';
+import { type RunCursor, RunsReader } from './segments/runs/runs-reader.ts';
 import { countBetween } from './segments/search/count-between.ts';
 import { FacetSource, type FacetSources } from './segments/search/facet-source.ts';
 import { LogScan } from './segments/search/log-scan.ts';
-import type { FromReader } from './segments/search/messages.ts';
-import type { QueryClient, RankedResult } from './segments/search/query-client.ts';
+import type { FromReader } from './segments/search/search-calls.ts';
+import {
+  type RankedResult,
+  type SearchClient,
+  unavailable,
+} from './segments/search/search-client.ts';
 import { SegmentReader } from './segments/segment-reader.ts';
 import type { SeqRange, SeqSource } from './seq-source.ts';
 import type { SharedState } from './shared-state.ts';
@@ -54,15 +56,11 @@ import type { SharedState } from './shared-state.ts';
 const NO_SEPARATOR = new Uint8Array(0);
 
 interface ReaderClients {
-  readonly queries: QueryClient;
+  readonly queries: SearchClient;
   readonly damage: DamageClient;
   /** Sends a message to the thread of the segments. */
   readonly tell: (message: FromReader) => void;
 }
-
-const KIND_BY_FACET: ReadonlyMap<string, Kind> = new Map(
-  KINDS.map((kind) => [Buffer.from(facetOf('kind', kind)).toString('hex'), kind]),
-);
 
 /** The reading half of a log. */
 export class LogReader implements Omit<
@@ -78,7 +76,7 @@ export class LogReader implements Omit<
   readonly id: string;
   protected readonly shared: SharedState;
   protected readonly blocks: RowReader;
-  readonly #queries: QueryClient;
+  readonly #queries: SearchClient;
   readonly #damage: DamageClient;
   readonly #log: DatabaseSync;
   readonly #facets: FacetSources;
@@ -102,7 +100,7 @@ export class LogReader implements Omit<
     this.#facets = { reader, scan: new LogScan(blocks, paths), shared };
     this.#entries = new EntryReader(blocks, paths, damage);
     this.#chain = new ChainReader(blocks, this.#entries);
-    this.#runs = new RunsReader({ paths, segments, reader, want: (wanted) => tell({ wanted }) });
+    this.#runs = new RunsReader({ paths, reader, want: (wanted) => tell({ wanted }) });
     this.#rooms = new RoomCounter(blocks, segments);
   }
 
@@ -172,14 +170,12 @@ export class LogReader implements Omit<
     joiner: ',\n' | '\n',
     stored?: StoredEncoding | 'plain',
   ): TextRead<Uint8Array | StoredText> {
-    const encoding = stored === 'plain' ? undefined : stored;
-    const runs = joiner === RUN_JOINER ? this.#runsOf(selection, encoding) : undefined;
+    const hasRuns = stored !== undefined && joiner === RUN_JOINER;
+    const runs = hasRuns ? this.#runs.cursor(selection, stored) : undefined;
     const options = this.#scanOptions(selection, runs);
     const scan = new Scan(options);
     const texts = this.#scanTexts(scan, options, joiner);
-    return Object.assign(stored === undefined ? loaded(texts) : texts, {
-      position: () => scan.pageStart,
-    });
+    return Object.assign(texts, { position: () => scan.pageStart });
   }
 
   readEntries(selection: Selection): LogRead<Entry> {
@@ -324,18 +320,6 @@ export class LogReader implements Omit<
     return { ...range, order, limit, signal, source: this.#source(selection, range), runs };
   }
 
-  /** The runs of a kind, if the selection has nothing but its entries, newest first. */
-  #runsOf(
-    { facets, textQuery, order }: Selection,
-    encoding: StoredEncoding | undefined,
-  ): RunCursor | undefined {
-    const [first] = facets;
-    if (!(first instanceof Uint8Array) || facets.length > 1) return undefined;
-    if (textQuery !== undefined || order !== 'newest') return undefined;
-    const kind = KIND_BY_FACET.get(Buffer.from(first).toString('hex'));
-    return kind && new RunCursor(this.#runs, kind, encoding);
-  }
-
   #source({ facets, textQuery, order, signal }: Selection, range: SeqRange): SeqSource | undefined {
     if (textQuery !== undefined)
       return this.#queries.matches({ textQuery, facets, order, signal }, range);
@@ -350,7 +334,9 @@ export class LogReader implements Omit<
     until,
     textQuery,
   }: Omit<Selection, 'order' | 'facets'>): SeqRange {
-    const { head, indexed } = this.shared;
+    const { head, indexed, searchFailing } = this.shared;
+    // An answer without results would seem to say that there are none.
+    if (textQuery !== undefined && searchFailing && indexed === 0 && head > 0) throw unavailable();
     let low = (after ?? 0) + 1;
     let high = Math.min(
       textQuery === undefined ? head : indexed,
@@ -359,23 +345,5 @@ export class LogReader implements Omit<
     if (since !== undefined) low = Math.max(low, this.#entries.firstSince(since, head));
     if (until !== undefined) high = Math.min(high, this.#entries.firstSince(until, head) - 1);
     return { low, high };
-  }
-}
-
-/** The same read with the bytes of stored texts. */
-async function* loaded(texts: LogRead<Uint8Array | StoredText>): LogRead<Uint8Array> {
-  try {
-    for (;;) {
-      const { value, done } = await texts.next();
-      if (done === true) return value;
-      if (value instanceof Uint8Array) yield value;
-      else {
-        const bytes = Buffer.allocUnsafe(value.length);
-        await value.read(bytes, 0);
-        yield bytes;
-      }
-    }
-  } finally {
-    await texts.return({ last: undefined, more: false });
   }
 }

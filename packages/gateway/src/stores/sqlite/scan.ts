@@ -1,7 +1,7 @@
 /** One pass over a selection: which seqs, or which run of them, come next. */
 import type { Order, ReadEnd, ReadPosition, Seq } from '../../log/log.ts';
-import type { Run } from './segments/run-bounds.ts';
-import type { RunCursor } from './segments/runs-reader.ts';
+import type { Run } from './segments/runs/run-bounds.ts';
+import type { RunCursor } from './segments/runs/runs-reader.ts';
 import type { SeqPage, SeqRange, SeqSource } from './seq-source.ts';
 
 /** Bytes that a page of texts should have, and the rows of the first page. */

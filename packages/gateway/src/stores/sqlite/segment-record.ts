@@ -10,6 +10,7 @@ import {
   readdirSync,
   readFileSync,
   renameSync,
+  rmSync,
   writeSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -104,7 +105,9 @@ export function readChecked(file: string): unknown {
 export function writeChecked(file: string, value: object): void {
   const json = JSON.stringify(value);
   const temporary = `${file}.new`;
-  const handle = openSync(temporary, 'w');
+  // Whatever is there is not followed if it is a link.
+  rmSync(temporary, { force: true });
+  const handle = openSync(temporary, 'wx');
   try {
     writeSync(handle, `${sumOf(json)}\n${json}\n`);
     fsyncSync(handle);

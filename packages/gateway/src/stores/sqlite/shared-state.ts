@@ -19,7 +19,8 @@ const STREAM_HOLDING = 19;
 const MESSAGES_BEHIND = 20;
 const COMPLETE_AT = 21;
 const KEYS_SPOILED = 22;
-const CELLS = 23;
+const SEARCH_FAILING = 23;
+const CELLS = 24;
 const SIZE = 8 * CELLS + SHARED_SEGMENTS_SIZE;
 
 export class SharedState {
@@ -165,6 +166,14 @@ export class SharedState {
     this.#setNumber(KEYS_SPOILED, value ? 1 : 0);
   }
 
+  /** Whether entries cannot be indexed now. Set by the segments' thread only. */
+  get searchFailing(): boolean {
+    return this.#number(SEARCH_FAILING) === 1;
+  }
+  set searchFailing(value: boolean) {
+    this.#setNumber(SEARCH_FAILING, value ? 1 : 0);
+  }
+
   /** Whether there are threads that follow the log. Set once, at the start. */
   get hasIndexes(): boolean {
     return this.#number(HAS_INDEXES) === 1;
@@ -179,5 +188,41 @@ export class SharedState {
 
   #setNumber(cell: number, value: number): void {
     Atomics.store(this.#cells, cell, BigInt(value));
+  }
+}
+
+/** Calls back in this thread when the head moves, or entries were withheld. Waits only while there are callbacks. */
+export class HeadWatchers implements Disposable {
+  readonly #shared: SharedState;
+  readonly #callbacks = new Set<() => void>();
+  #waiting = false;
+  #closed = false;
+
+  constructor(shared: SharedState) {
+    this.#shared = shared;
+  }
+
+  add(onMove: () => void): Disposable {
+    // A wrapper, so that a callback that is added twice is called twice.
+    const callback = (): void => onMove();
+    this.#callbacks.add(callback);
+    if (!this.#waiting) void this.#wait();
+    return { [Symbol.dispose]: () => void this.#callbacks.delete(callback) };
+  }
+
+  [Symbol.dispose](): void {
+    this.#closed = true;
+    this.#shared.wakeWaiters();
+  }
+
+  async #wait(): Promise<void> {
+    this.#waiting = true;
+    for (let { head, withheld } = this.#shared; this.#callbacks.size > 0 && !this.#closed;) {
+      await this.#shared.headMoved(head);
+      if (this.#shared.head === head && this.#shared.withheld === withheld) continue;
+      ({ head, withheld } = this.#shared);
+      for (const callback of this.#callbacks) callback();
+    }
+    this.#waiting = false;
   }
 }

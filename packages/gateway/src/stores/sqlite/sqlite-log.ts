@@ -18,17 +18,16 @@ import { causeOf } from '../../storage-fault.ts';
 import { ThreadCaller } from '../../thread-call.ts';
 import { DamageClient } from './damage/damage-client.ts';
 import type { DataPaths } from './data-paths.ts';
-import { HeadWatchers } from './head-watchers.ts';
 import { AppendClient } from './writer/append-client.ts';
 import type { PackedDraft, WriteResult } from '../../log/packed-drafts.ts';
 import { FileSpool } from './large/file-spool.ts';
 import { UploadThreads } from './large/upload-threads.ts';
-import { WithholdClient } from './withholding/withhold-client.ts';
+import { withholdEntries } from './withholding/withhold-client.ts';
 import type { AppendThreadCalls } from './writer/writer-calls.ts';
 import { LogReader } from './reader.ts';
-import type { FromReader } from './segments/search/messages.ts';
-import { QueryClient } from './segments/search/query-client.ts';
-import { SharedState } from './shared-state.ts';
+import type { FromReader } from './segments/search/search-calls.ts';
+import { SearchClient } from './segments/search/search-client.ts';
+import { HeadWatchers, SharedState } from './shared-state.ts';
 
 /** What a thread needs to join the log. Transfer its ports along with it. */
 export interface SqliteConnection {
@@ -50,8 +49,7 @@ const CONFLICT = { outcome: 'conflict' } as const;
 export class SqliteLog extends LogReader implements Log {
   readonly #paths: DataPaths;
   readonly #writer: AppendClient;
-  readonly #queries: QueryClient;
-  readonly #withholding: WithholdClient;
+  readonly #queries: SearchClient;
   readonly #calls: ThreadCaller<AppendThreadCalls>;
   readonly #isShared: boolean;
   readonly #watchers: HeadWatchers;
@@ -60,7 +58,7 @@ export class SqliteLog extends LogReader implements Log {
   #closing: Promise<void> | undefined;
 
   constructor({ paths, shared, writer, segments, isShared }: SqliteConnection) {
-    const queries = new QueryClient(segments);
+    const queries = new SearchClient(segments);
     const damage = new DamageClient(segments);
     const tell = (message: FromReader): void => segments.postMessage(message);
     super(paths, new SharedState(shared), { queries, damage, tell });
@@ -70,9 +68,6 @@ export class SqliteLog extends LogReader implements Log {
     this.#watchers = new HeadWatchers(this.shared);
     this.#writer = new AppendClient(writer);
     this.#calls = new ThreadCaller(writer);
-    const withhold = (items: Parameters<AppendThreadCalls['withhold']>[0]) =>
-      this.#calls.call('withhold', items);
-    this.#withholding = new WithholdClient(withhold, paths, this.blocks);
     this.#isShared = isShared;
   }
 
@@ -110,7 +105,9 @@ export class SqliteLog extends LogReader implements Log {
 
   async withhold(seqs: readonly Seq[], reason: string): Promise<number> {
     this.#writer.flush();
-    return await this.#withholding.withhold(seqs.map((seq) => ({ seq, reason, time: undefined })));
+    const entries = seqs.map((seq) => ({ seq, reason, time: undefined }));
+    const stored = { paths: this.#paths, log: this.blocks };
+    return await withholdEntries(entries, stored, (items) => this.#calls.call('withhold', items));
   }
 
   async caughtUp(): Promise<void> {

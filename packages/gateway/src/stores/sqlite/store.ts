@@ -14,14 +14,13 @@ import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
 import type { LogCopier } from '../../log/log-copier.ts';
 import type { Log, Seq } from '../../log/log.ts';
 import { threadModule } from '../../thread-module.ts';
-import { beginLog, readBegunBackup } from './backup/begin-log.ts';
-import type { BackupDescription } from './backup/description.ts';
+import { beginLog } from './backup/begin-log.ts';
+import { type BackupDescription, readUsable } from './backup/description.ts';
 import { type DataPaths, dataPathsIn } from './data-paths.ts';
 import { type AcceptedLoss, checkHistory } from './writer/accept-loss.ts';
-import { adoptName } from './writer/adopt-name.ts';
 import { checkClock } from './writer/check-clock.ts';
 import { CopyClient } from './replica/copy-client.ts';
-import { openLogIfExists, rollBackJournal } from './log/log-database.ts';
+import { adoptName, openLogIfExists, rollBackJournal } from './log/log-database.ts';
 import { readStreamPosition } from './replica/stream-progress.ts';
 import { isLocked, lockFile } from './lock-file.ts';
 import { prepareFolder } from './prepare-folder.ts';
@@ -226,7 +225,7 @@ function refuseLog(
   paths: DataPaths,
   { isCopy, acceptClock }: LogUse,
 ): BackupDescription | undefined {
-  const backup = readBegunBackup(paths, isCopy);
+  const backup = readUsable(paths, isCopy);
   if (!isCopy && backup === undefined) refuseCopyOfCluster(paths);
   if (!isCopy && acceptClock !== true) checkClock(paths);
   return backup;

@@ -15,44 +15,25 @@ import type { Seq } from '../../../log/log.ts';
 import { type DataPaths, dataPathsIn } from '../data-paths.ts';
 import { readable, readMeta } from '../database.ts';
 import { lockFile } from '../lock-file.ts';
-import { RowReader } from '../log/row-reader.ts';
 import { ChainVerifier } from '../log/chain-verifier.ts';
-import { countDecided } from '../withholding/decided-withholding.ts';
-import { EntryVerifier } from '../log/entry-verifier.ts';
-import { LastCommitFile } from '../writer/last-commit.ts';
-import {
-  LOG_FORMAT,
-  openLogForReading,
-  openLogIfExists,
-  rollBackJournal,
-} from '../log/log-database.ts';
-import { OTHER_FACETS, verifyEntries, type VerifyEvent } from '../repair/verify.ts';
+import { openLogForReading, openLogIfExists, rollBackJournal } from '../log/log-database.ts';
+import { RowReader } from '../log/row-reader.ts';
 import { plainDatabase } from '../plain-file.ts';
 import { flushFolder, makeFolder } from '../prepare-folder.ts';
-import { BackupLog, type SourceEnd } from './backup-log.ts';
-import {
-  assertPlainFolders,
-  changedFacets,
-  FileCopier,
-  largeNames,
-  storeDigest,
-} from './copy-files.ts';
-import {
-  type BackupDescription,
-  digestOfFile,
-  isUnchanged,
-  readDescription,
-  unfinishedReason,
-  writeDescription,
-} from './description.ts';
+import { faultOf, verifyEntries, type VerifyEvent } from '../repair/verify.ts';
+import { writeChecked } from '../segment-record.ts';
+import { countDecided } from '../withholding/decided-withholding.ts';
+import { BackupLog } from './backup-log.ts';
+import { assertPlainFolders, copyLarge } from './copy-files.ts';
+import { type BackupDescription, digestOf, readComplete, readDescription } from './description.ts';
 
 export interface BackupOptions {
   /** Verifies only what the backup did not have before. */
   readonly quick?: boolean | undefined;
 }
 
-export interface BackupReport extends BackupDescription {
-  readonly folder: string;
+/** What a backup has copied. */
+interface Amounts {
   /** Entries that were added. */
   readonly added: number;
   /** Entries that had changed in the backup, and were copied again. */
@@ -61,9 +42,16 @@ export interface BackupReport extends BackupDescription {
   readonly copied: number;
 }
 
+export interface BackupReport extends BackupDescription, Amounts {
+  readonly folder: string;
+}
+
+/** Entries that are copied in one transaction. */
+const PAGE_ENTRIES = 4096;
 /** A gateway that runs lists some of them within less. */
 const MAX_LISTING_MS = 30_000;
 const LISTING_POLL_MS = 100;
+const NOTHING = { head: 0, entries: 0, bytes: 0, faults: 0, isCopy: false, sha256: undefined };
 
 /**
  * Yields the faults of entries, and the progress. Throws when `data` has no log that this program can read,
@@ -77,7 +65,7 @@ export async function* backUpLog(
   const made = new Date().toISOString();
   const source = dataPathsIn(resolve(data));
   using sourceDb = openLogForReading(source);
-  refuseUnfinished(source);
+  readComplete(source);
   const target = dataPathsIn(resolve(folder));
   makeFolder(target.folder);
   if (realpathSync(target.folder) === realpathSync(source.folder))
@@ -89,49 +77,27 @@ export async function* backUpLog(
       : `A gateway is using "${folder}": a backup needs a folder of its own.`,
   );
   const log = String(readMeta(sourceDb, 'name'));
-  const { sha256, ...earlier } = { ...readEarlier(target, log), made };
+  const earlier = readEarlier(target, log) ?? { ...NOTHING, log };
   plainDatabase(target.folder, basename(target.log));
   assertPlainFolders(target);
   rollBackJournal(target);
   refuseOther(target, sourceDb);
-  const isSound = earlier.faults === 0 && (await isUnchanged(target.log, sha256));
-  await writeDescription(target, earlier);
+  const isSound = earlier.faults === 0 && (await isUnchanged(target, earlier.sha256));
+  writeChecked(target.backup, { ...earlier, made, sha256: undefined });
   rmSync(target.incoming, { recursive: true, force: true });
   mkdirSync(target.incoming, { recursive: true });
-  let report: BackupReport;
-  let isSame: boolean;
-  {
-    using backup = new BackupLog(target, source, log);
-    const run = new BackupRun({ db: sourceDb, paths: source }, { log: backup, paths: target });
-    if (!isSound && sha256 !== undefined) yield* run.rebuild();
-    report = yield* run.make(earlier, { isSound, quick });
-    isSame = isSound && !backup.hasChanged();
-  }
-  return await finish(target, report, isSame ? sha256 : undefined);
-}
-
-/** Flushes the backup, and makes it count. `unchanged`: the checksum of its log, if that has not changed. */
-async function finish(
-  target: DataPaths,
-  report: BackupReport,
-  unchanged: string | undefined,
-): Promise<BackupReport> {
-  const { folder, added, replaced, copied, ...description } = report;
-  const { log, head, link } = description;
-  rmSync(target.lastCommit, { force: true });
-  if (link !== undefined) {
-    using lastCommit = new LastCommitFile(target, log);
-    lastCommit.write(head, Buffer.from(link, 'hex'));
-    if (lastCommit.fault !== undefined) throw lastCommit.fault;
-  }
+  let sha256 = isSound ? earlier.sha256 : undefined;
+  const update = new Update({ db: sourceDb, paths: source }, target);
+  const { hasChanged, amounts, ...found } = yield* update.make({ ...earlier, isSound, quick });
   flushFolder(target.folder);
-  const sha256 = unchanged ?? (await digestOfFile(target.log));
-  await writeDescription(target, { ...description, sha256 });
-  return { ...description, sha256, folder, added, replaced, copied };
+  if (hasChanged || sha256 === undefined) sha256 = await digestOf(target.log);
+  const description = { log, made, ...found, sha256 };
+  writeChecked(target.backup, description);
+  return { ...description, ...amounts, folder: target.folder };
 }
 
-/** Of a folder that is no backup yet, one without entries. */
-function readEarlier(target: DataPaths, log: string): BackupDescription {
+/** Undefined where the folder has nothing yet. */
+function readEarlier(target: DataPaths, log: string): BackupDescription | undefined {
   const earlier = readDescription(target);
   if (earlier === undefined && existsSync(target.log))
     throw new Error(
@@ -141,8 +107,7 @@ function readEarlier(target: DataPaths, log: string): BackupDescription {
     throw new Error(
       `"${target.folder}" is a backup of the log ${earlier.log}, and this one is ${log}. Choose another folder.`,
     );
-  const none = { head: 0, entries: 0, bytes: 0, faults: 0, isCopy: false, made: '' };
-  return earlier ?? { format: LOG_FORMAT, log, ...none };
+  return earlier;
 }
 
 /** Throws where the newest entry of the backup is not the log's. */
@@ -164,10 +129,10 @@ function refuseOther(target: DataPaths, sourceDb: DatabaseSync): void {
   }
 }
 
-function refuseUnfinished(source: DataPaths): void {
-  const description = readDescription(source);
-  const reason = description && unfinishedReason(source, description);
-  if (reason !== undefined) throw new Error(reason);
+/** Whether `log.sqlite` is what the backup before has written. One that was interrupted has no checksum. */
+async function isUnchanged({ log }: DataPaths, sha256: string | undefined): Promise<boolean> {
+  if (!existsSync(log)) return sha256 === undefined;
+  return sha256 !== undefined && (await digestOf(log)) === sha256;
 }
 
 /** Until the table `withheld` has all that is withheld. Throws where no gateway goes on with that. */
@@ -185,162 +150,112 @@ async function untilListed(db: DatabaseSync): Promise<void> {
   }
 }
 
-interface LogSource {
+interface Source {
   readonly db: DatabaseSync;
   readonly paths: DataPaths;
 }
 
-interface LogTarget {
-  readonly log: BackupLog;
-  readonly paths: DataPaths;
-}
-
-interface Starting {
+interface Earlier extends Omit<BackupDescription, 'made'> {
   /** Whether the backup is what was written, without faults: then only what is new is looked for. */
   readonly isSound: boolean;
   readonly quick: boolean;
 }
 
-class BackupRun {
-  readonly #source: LogSource;
+interface Found extends Omit<BackupDescription, 'log' | 'made' | 'sha256'> {
+  readonly amounts: Amounts;
+  readonly hasChanged: boolean;
+}
+
+class Update {
+  readonly #source: Source;
   readonly #sourceReader: RowReader;
   readonly #target: DataPaths;
-  readonly #log: BackupLog;
-  readonly #files: FileCopier;
-  #verifier: ChainVerifier;
-  #added = 0;
+  readonly #faults = new Map<Seq, string>();
   #replaced = 0;
-  #faults = 0;
-  /** Entries to be verified by themselves: their withholding is new, or came when they were verified. */
-  #single: Seq[] = [];
+  #copied = 0;
 
-  constructor(source: LogSource, { log, paths: target }: LogTarget) {
+  constructor(source: Source, target: DataPaths) {
     this.#source = source;
     this.#sourceReader = new RowReader(source.db);
     this.#target = target;
-    this.#log = log;
-    this.#files = new FileCopier(
-      { source: source.paths, target, isForeign: false },
-      (file, digest) => storeDigest(log.db, file, digest),
-    );
-    this.#verifier = new ChainVerifier(target);
   }
 
-  /** Of a file that is not what was written, only its entries can be verified. */
-  *rebuild(): Generator<VerifyEvent> {
-    const fault = this.#log.rebuildIndexes();
-    if (fault === undefined) return;
-    this.#faults += 1;
-    const description = `log.sqlite of the backup has lost its form (${fault}): make a new one in another folder`;
-    yield { type: 'fault', seq: undefined, description };
-  }
-
-  async *make(
-    earlier: BackupDescription,
-    { isSound, quick }: Starting,
-  ): AsyncGenerator<VerifyEvent, BackupReport> {
-    const { head, link } = earlier;
-    const before = isSound && quick && link !== undefined ? earlier : undefined;
-    if (before !== undefined && link !== undefined)
-      this.#verifier = new ChainVerifier(this.#target, {
-        seq: head,
-        link: Buffer.from(link, 'hex'),
-      });
-    let files = isSound ? head : 0;
-    let end: SourceEnd;
+  async *make(earlier: Earlier): AsyncGenerator<VerifyEvent, Found> {
+    const { db, paths } = this.#source;
+    using log = new BackupLog(this.#target, paths, earlier.log);
+    if (!earlier.isSound) log.rebuildIndexes();
+    const before = log.reader.lastSeq();
+    const { head, link, isSound, quick } = earlier;
+    const isKept = isSound && quick && link !== undefined;
+    const verified = isKept ? { seq: head, link: Buffer.from(link, 'hex') } : undefined;
+    const verifier = new ChainVerifier(this.#target, verified);
+    let [from, isCopy] = [isSound ? before + 1 : 1, false];
     do {
-      await untilListed(this.#source.db);
-      end = this.#log.begin();
-      this.#single.push(...end.withheld);
-      const last = this.#log.reader.lastSeq();
-      for (const at of this.#log.add({ from: isSound ? last + 1 : 1, to: end.head }))
-        yield { type: 'progress', entries: at, bytes: 0, at, head: end.head };
-      this.#added += this.#log.reader.lastSeq() - last;
-      for (const name of largeNames(this.#log.db, files)) await this.#files.copy(name, false);
-      files = end.head;
-      yield* this.#verify(end.head);
-    } while (this.#isBehind());
-    if (before === undefined) yield* this.#verifyFacets();
-    this.#files.flush();
-    return this.#report({ ...earlier, isCopy: end.isCopy }, before);
+      await untilListed(db);
+      const end = log.begin();
+      ({ isCopy } = end);
+      for (const seq of end.withheld) this.#faults.set(seq, 'is withheld, but cannot be read');
+      yield* this.#copy(log, from, end.head);
+      from = end.head + 1;
+      yield* this.#verify(log, verifier, end.head);
+      // What was withheld meanwhile may be in the backup as it was before.
+    } while (log.isBehind() || countDecided(db) > 0);
+    for (const [seq, description] of this.#faults) yield { type: 'fault', seq, description };
+    const last = log.reader.lastSeq();
+    const newest = readable(() => log.reader.entry(last));
+    return {
+      head: last,
+      link: newest?.link.toString('hex'),
+      timestamp: newest && new Date(newest.time).toISOString(),
+      entries: (isKept ? earlier.entries : 0) + verifier.entries,
+      bytes: (isKept ? earlier.bytes : 0) + verifier.bytes,
+      faults: this.#faults.size,
+      isCopy,
+      amounts: { added: last - before, replaced: this.#replaced, copied: this.#copied },
+      hasChanged: log.hasChanged(),
+    };
   }
 
-  /** Whether the backup may have entries as they were before they were withheld. */
-  #isBehind(): boolean {
-    return this.#log.isBehind() || countDecided(this.#source.db) > 0;
+  async *#copy(log: BackupLog, from: Seq, head: Seq): AsyncGenerator<VerifyEvent> {
+    for (let at = from; at <= head; at += PAGE_ENTRIES) {
+      const span = { from: at, to: Math.min(head, at + PAGE_ENTRIES - 1) };
+      log.copy(span, 'IGNORE');
+      await this.#copyLarge(log.largeNames(span), false);
+      yield { type: 'progress', entries: span.to, bytes: 0, at: span.to, head };
+    }
   }
 
-  async *#verify(head: Seq): AsyncGenerator<VerifyEvent> {
-    const verifier = this.#verifier;
+  async #copyLarge(names: readonly string[], all: boolean): Promise<void> {
+    const task = { source: this.#source.paths, target: this.#target, all };
+    for (const name of names) this.#copied += await copyLarge(name, task);
+  }
+
+  /** Copies what has a fault in the backup again, where it has none in the log. */
+  async *#verify(log: BackupLog, verifier: ChainVerifier, head: Seq): AsyncGenerator<VerifyEvent> {
     const task = { paths: this.#target, verifier, head, signal: undefined };
-    const single = this.#single.splice(0);
-    for await (const event of verifyEntries(this.#log.reader, task)) {
+    for await (const event of verifyEntries(log.reader, task)) {
       if (event.type === 'progress') yield event;
-      else yield* this.#fault(event.seq ?? 0, event.description);
+      else this.#faults.set(event.seq ?? 0, event.description);
     }
     if (verifier.next <= head) {
-      yield* this.#fault(verifier.next, 'is missing, and so are all that follow');
+      this.#faults.set(verifier.next, 'is missing, and so are all that follow');
       verifier.skip(head);
     }
-    for (const seq of single) {
-      const fault = await faultAt(seq, this.#log.reader, this.#target);
-      if (fault !== undefined) yield* this.#fault(seq, fault);
-    }
+    for (const seq of this.#faults.keys())
+      if (await this.#isRight(log, seq)) this.#faults.delete(seq);
   }
 
-  async *#fault(seq: Seq, description: string): AsyncGenerator<VerifyEvent> {
-    if (await this.#isReplaced(seq)) return;
-    if (this.#isBehind()) {
-      this.#single.push(seq);
-      return;
-    }
-    this.#faults += 1;
-    yield { type: 'fault', seq, description };
-  }
-
-  /** Copies an entry again that is right in the log. */
-  async #isReplaced(seq: Seq): Promise<boolean> {
-    if ((await faultAt(seq, this.#sourceReader, this.#source.paths)) !== undefined) return false;
-    this.#log.replace(seq);
-    const name = this.#log.largeName(seq);
-    if (name !== undefined) await this.#files.copy(name, true);
-    if ((await faultAt(seq, this.#log.reader, this.#target)) !== undefined) return false;
+  async #isRight(log: BackupLog, seq: Seq): Promise<boolean> {
+    const isRight = async (): Promise<boolean> =>
+      (await faultOf(seq, log.reader, this.#target)) === undefined;
+    if (await isRight()) return true;
+    const fault = await faultOf(seq, this.#sourceReader, this.#source.paths);
+    if (fault !== undefined) return false;
+    const span = { from: seq, to: seq };
+    log.copy(span, 'REPLACE');
+    await this.#copyLarge(log.largeNames(span), true);
+    if (!(await isRight())) return false;
     this.#replaced += 1;
     return true;
   }
-
-  async *#verifyFacets(): AsyncGenerator<VerifyEvent> {
-    for await (const { name } of changedFacets(this.#log.db, this.#target))
-      await this.#files.copy(name, true);
-    for await (const { seq } of changedFacets(this.#log.db, this.#target)) {
-      this.#faults += 1;
-      yield { type: 'fault', seq, description: OTHER_FACETS };
-    }
-  }
-
-  /** `before`: what was not verified again. */
-  #report(description: BackupDescription, before: BackupDescription | undefined): BackupReport {
-    const head = this.#log.reader.lastSeq();
-    const last = readable(() => this.#log.reader.entry(head));
-    return {
-      ...description,
-      head,
-      link: last?.link.toString('hex'),
-      timestamp: last && new Date(last.time).toISOString(),
-      entries: (before?.entries ?? 0) + this.#verifier.entries,
-      bytes: (before?.bytes ?? 0) + this.#verifier.bytes,
-      faults: this.#faults,
-      folder: this.#target.folder,
-      added: this.#added,
-      replaced: this.#replaced,
-      copied: this.#files.bytes,
-    };
-  }
-}
-
-/** What is wrong with an entry, by its link and its checksum. */
-async function faultAt(seq: Seq, log: RowReader, paths: DataPaths): Promise<string | undefined> {
-  const fault = await new EntryVerifier(log, paths).fault(seq);
-  if (fault !== undefined) return fault;
-  return readable(() => log.entry(seq)?.isWhole) === true ? undefined : OTHER_FACETS;
 }

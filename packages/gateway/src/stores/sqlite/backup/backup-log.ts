@@ -1,8 +1,10 @@
 /**
- * The `log.sqlite` of a backup while it is brought up to date. Rows are added in short transactions, so
+ * The `log.sqlite` of a backup while it is brought up to date. Rows are copied in short transactions, so
  * that the WAL of the source can shrink meanwhile, and an interruption leaves what was committed.
  */
-import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
+import { existsSync, rmSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 
 import type { Seq } from '../../../log/log.ts';
@@ -10,27 +12,21 @@ import type { DataPaths } from '../data-paths.ts';
 import { readable, readPragma } from '../database.ts';
 import { RowReader, type SeqSpan } from '../log/row-reader.ts';
 import { isLargeName } from '../log/entry-row.ts';
-import { rowEraser } from '../withholding/erase-row.ts';
 import { createLog } from '../log/log-database.ts';
+import { filesOf, finalPath } from '../large/large-files.ts';
+import { flushFolder } from '../prepare-folder.ts';
 import { copyStreamState, leaveStream } from '../replica/stream-progress.ts';
-import { eraseFiles, removeDigests } from './copy-files.ts';
+import { rowEraser } from '../withholding/erase-row.ts';
 
-/** Entries that are copied in one transaction. */
-const PAGE_ENTRIES = 4096;
 const SPAN = 'seq BETWEEN ? AND ?';
 const UNLIKE = `SELECT seq FROM source.withheld AS theirs WHERE NOT EXISTS (
   SELECT 1 FROM main.withheld AS ours WHERE ours.seq = theirs.seq AND ours.number = theirs.number
     AND ours.time = theirs.time AND ours.reason = theirs.reason AND ours.digest = theirs.digest)`;
 // What the backup alone knows to be withheld stays so, and is numbered after the others.
-const REPLACE_WITHHELD = `
-  CREATE TEMP TABLE known AS SELECT * FROM main.withheld
-    WHERE seq NOT IN (SELECT seq FROM source.withheld);
-  DELETE FROM main.withheld;
-  INSERT INTO main.withheld SELECT number, seq, time, reason, digest, 1 FROM source.withheld;
-  INSERT INTO main.withheld
-    SELECT (SELECT max(coalesce(max(number), 0), 0) FROM main.withheld)
-      + row_number() OVER (ORDER BY number), seq, time, reason, digest, 1 FROM known;
-  DROP TABLE known`;
+const TAKE_WITHHELD = `
+  UPDATE main.withheld SET number = -seq;
+  DELETE FROM main.withheld WHERE seq IN (SELECT seq FROM source.withheld);
+  INSERT INTO main.withheld SELECT number, seq, time, reason, digest, 1 FROM source.withheld`;
 /** SQLite's codes for a constraint, a spoiled page, and a spoiled file. */
 const SPOILED = new Set([19, 11, 26]);
 
@@ -44,28 +40,27 @@ export interface SourceEnd {
 }
 
 export class BackupLog implements Disposable {
-  readonly db: DatabaseSync;
   readonly reader: RowReader;
+  readonly #db: DatabaseSync;
   readonly #paths: DataPaths;
   readonly #erase: (seq: Seq) => void;
 
   /** Makes a log where there is none. `name`: of the log in `source`. */
   constructor(paths: DataPaths, source: DataPaths, name: string) {
     this.#paths = paths;
-    this.db = new DatabaseSync(paths.log, { timeout: 5000 });
+    this.#db = new DatabaseSync(paths.log, { timeout: 5000 });
     try {
       // One file, without a WAL, once it is closed.
-      this.db.exec('PRAGMA journal_mode = DELETE; PRAGMA synchronous = FULL');
-      this.db.exec('PRAGMA secure_delete = ON; PRAGMA cache_size = -65536');
-      if (readPragma(this.db, 'user_version') === 0) createLog(this.db);
-      this.db.prepare('ATTACH ? AS source').run(`${pathToFileURL(source.log).href}?mode=ro`);
-      this.reader = new RowReader(this.db);
-      this.#erase = rowEraser(this.db, this.reader);
-      this.db
-        .prepare("UPDATE main.meta SET value = ?1 WHERE name = 'name' AND value <> ?1")
-        .run(name);
+      this.#db.exec(`PRAGMA journal_mode = DELETE; PRAGMA synchronous = FULL;
+        PRAGMA secure_delete = ON; PRAGMA cache_size = -65536`);
+      if (readPragma(this.#db, 'user_version') === 0) createLog(this.#db);
+      this.#db.prepare('ATTACH ? AS source').run(`${pathToFileURL(source.log).href}?mode=ro`);
+      this.reader = new RowReader(this.#db);
+      this.#erase = rowEraser(this.#db, this.reader);
+      const rename = "UPDATE main.meta SET value = ?1 WHERE name = 'name' AND value <> ?1";
+      this.#db.prepare(rename).run(name);
     } catch (error) {
-      this.db.close();
+      this.#db.close();
       throw error;
     }
   }
@@ -76,20 +71,19 @@ export class BackupLog implements Disposable {
    */
   begin(): SourceEnd {
     return this.#transact(() => {
-      leaveStream(this.db);
-      const isCopy = readable(() => copyStreamState(this.db, 'source'));
-      if (isCopy !== true) leaveStream(this.db);
       const withheld = this.#unlike();
-      if (withheld.length > 0) this.db.exec(REPLACE_WITHHELD);
+      if (withheld.length > 0) this.#db.exec(TAKE_WITHHELD);
       for (const seq of withheld) this.#eraseEntry(seq);
-      const head = Number(this.#get('SELECT max(seq) AS head FROM source.entries')?.['head'] ?? 0);
-      return { head, withheld, isCopy: isCopy === true };
+      const isCopy = readable(() => copyStreamState(this.#db, 'source')) === true;
+      if (!isCopy) leaveStream(this.#db);
+      const last = this.#db.prepare('SELECT max(seq) AS head FROM source.entries').get();
+      return { head: Number(last?.['head'] ?? 0), withheld, isCopy };
     });
   }
 
   /** Whether anything was written since it was opened. */
   hasChanged(): boolean {
-    return this.#get('SELECT total_changes() AS count')?.['count'] !== 0;
+    return this.#db.prepare('SELECT total_changes() AS count').get()?.['count'] !== 0;
   }
 
   /** Whether the source has withheld entries since the backup took that over. */
@@ -98,94 +92,74 @@ export class BackupLog implements Disposable {
   }
 
   /**
-   * Adds the entries in the span that it lacks and SQLite can read. What is withheld comes without what the
-   * visitor said. Yields how far it has come.
+   * Copies the entries in the span that SQLite can read: those that it lacks (`IGNORE`), or all. What is
+   * withheld comes without what the visitor said.
    */
-  *add({ from, to }: SeqSpan): Generator<Seq> {
-    const withheld = this.db.prepare(`SELECT seq FROM main.withheld WHERE ${SPAN}`);
-    for (let at = from; at <= to; at += PAGE_ENTRIES) {
-      const end = Math.min(to, at + PAGE_ENTRIES - 1);
-      this.#transact(() => {
-        for (const table of ['entries', 'large'])
-          this.#copy('IGNORE', table, { from: at, to: end });
-        for (const { seq } of withheld.all(at, end)) this.#eraseEntry(Number(seq));
-      });
-      yield end;
-    }
-  }
-
-  /** Puts the row of the source in the place of its own. */
-  replace(seq: Seq): void {
+  copy(span: SeqSpan, existing: 'IGNORE' | 'REPLACE'): void {
     this.#transact(() => {
-      this.#run('DELETE FROM main.large WHERE seq = ?', seq);
-      for (const table of ['entries', 'large'])
-        this.#copy('REPLACE', table, { from: seq, to: seq });
-      if (this.#get('SELECT 1 FROM main.withheld WHERE seq = ?', seq)) this.#eraseEntry(seq);
+      for (const table of ['entries', 'large']) this.#copyRows(table, span, existing);
+      for (const seq of this.#seqs(`SELECT seq FROM main.withheld WHERE ${SPAN}`, span))
+        this.#eraseEntry(seq);
     });
   }
 
-  /** Undefined where it has none, or one that leads elsewhere. */
-  largeName(seq: Seq): string | undefined {
-    const row = this.#get('SELECT name FROM main.large WHERE seq = ?', seq);
-    const name = String(row?.['name']);
-    return isLargeName(name) ? name : undefined;
+  /** The names of the large bodies in the span. Leaves out any that would lead elsewhere: such an entry cannot be read. */
+  largeNames({ from, to }: SeqSpan): string[] {
+    const rows = this.#db.prepare(`SELECT name FROM main.large WHERE ${SPAN}`).all(from, to);
+    return rows.map(({ name }) => String(name)).filter(isLargeName);
   }
 
-  /** Makes again what is derived within the file. Returns what has lost its form nevertheless. */
-  rebuildIndexes(): string | undefined {
-    this.db.exec('REINDEX main.large; REINDEX main.withheld');
-    const found = String(this.#get('PRAGMA main.quick_check(1)')?.['quick_check']);
-    return found === 'ok' ? undefined : found.replaceAll(/\s+/g, ' ');
+  /** Makes again what is derived within the file. Throws where that cannot help. */
+  rebuildIndexes(): void {
+    this.#db.exec('REINDEX main.large; REINDEX main.withheld');
+    const found = String(this.#db.prepare('PRAGMA main.quick_check(1)').get()?.['quick_check']);
+    if (found !== 'ok')
+      throw new Error(
+        `log.sqlite of the backup has lost its form (${found.replaceAll(/\s+/g, ' ')}): make a new one in another folder`,
+      );
   }
 
   [Symbol.dispose](): void {
-    if (this.db.isOpen) this.db.close();
+    this.#db.close();
   }
 
   #unlike(): Seq[] {
-    return this.db
-      .prepare(UNLIKE)
-      .all()
-      .map(({ seq }) => Number(seq));
+    return this.#seqs(UNLIKE);
+  }
+
+  #seqs(sql: string, span?: SeqSpan): Seq[] {
+    const rows = this.#db.prepare(sql).all(...(span === undefined ? [] : [span.from, span.to]));
+    return rows.map(({ seq }) => Number(seq));
   }
 
   /** The files first: until the row is erased, an interruption leaves their names. */
   #eraseEntry(seq: Seq): void {
-    const name = this.largeName(seq);
-    if (name !== undefined) {
-      eraseFiles(this.#paths, name);
-      removeDigests(this.db, name);
+    for (const name of this.largeNames({ from: seq, to: seq })) {
+      const files = filesOf(name).map((file) => finalPath(this.#paths, file));
+      for (const file of files) rmSync(file, { force: true });
+      for (const file of files.slice(0, 1))
+        if (existsSync(dirname(file))) flushFolder(dirname(file));
     }
-    if (readable(() => this.reader.stored(seq))?.isErased === true)
-      this.#run('DELETE FROM main.large WHERE seq = ?', seq);
-    else this.#erase(seq);
+    this.#erase(seq);
   }
 
-  #copy(conflict: 'IGNORE' | 'REPLACE', table: string, { from, to }: SeqSpan): void {
-    const insert = this.db.prepare(
-      `INSERT OR ${conflict} INTO main.${table} SELECT * FROM source.${table} WHERE ${SPAN}`,
+  #copyRows(table: string, { from, to }: SeqSpan, existing: string): void {
+    const insert = this.#db.prepare(
+      `INSERT OR ${existing} INTO main.${table} SELECT * FROM source.${table} WHERE ${SPAN}`,
     );
     if (isCopied(() => insert.run(from, to))) return;
     for (let seq = from; seq <= to; seq += 1) isCopied(() => insert.run(seq, seq));
   }
 
   #transact<T>(work: () => T): T {
-    this.db.exec('BEGIN');
+    this.#db.exec('BEGIN');
     try {
       const result = work();
-      this.db.exec('COMMIT');
+      this.#db.exec('COMMIT');
       return result;
     } finally {
-      if (this.db.isTransaction) this.db.exec('ROLLBACK');
+      if (this.#db.isTransaction) this.#db.exec('ROLLBACK');
     }
-  }
-
-  #run(sql: string, ...values: SQLInputValue[]): void {
-    this.db.prepare(sql).run(...values);
-  }
-
-  #get(sql: string, ...values: SQLInputValue[]): Record<string, unknown> | undefined {
-    return this.db.prepare(sql).get(...values);
   }
 }
 

@@ -4,20 +4,15 @@
  * the backup is complete.
  */
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
-import { open, rename } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
 import { basename } from 'node:path';
-import { pipeline } from 'node:stream/promises';
 
 import type { Seq } from '../../../log/log.ts';
 import type { DataPaths } from '../data-paths.ts';
-import { LOG_FORMAT } from '../log/log-database.ts';
 import { openRegular, plainFile } from '../plain-file.ts';
-import { flushFolder } from '../prepare-folder.ts';
+import { readChecked } from '../segment-record.ts';
 
 export interface BackupDescription {
-  /** The format of the log. */
-  readonly format: number;
   /** The id of the log. */
   readonly log: string;
   /** The newest entry in the backup. */
@@ -45,66 +40,49 @@ const PRINTABLE = /^[\w:.+-]*$/;
 /** Undefined where the folder is no backup. Throws where the file is not what was written. */
 export function readDescription(paths: DataPaths): BackupDescription | undefined {
   if (!existsSync(paths.backup)) return undefined;
-  const text = readFileSync(plainFile(paths.folder, basename(paths.backup)), 'utf8');
-  const description = descriptionIn(text);
-  if (description === undefined) throw new Error(`"${paths.backup}" is not what was written.`);
-  if (description.format !== LOG_FORMAT)
+  const description = readChecked(plainFile(paths.folder, basename(paths.backup)));
+  if (!isDescription(description)) throw new Error(`"${paths.backup}" is not what was written.`);
+  return description;
+}
+
+function isDescription(value: unknown): value is BackupDescription {
+  const isObject = typeof value === 'object' && value !== null;
+  return isObject && Object.values(value).every((member) => PRINTABLE.test(String(member)));
+}
+
+/** The same. Throws, too, where it does not count: a backup is being made, or was interrupted. */
+export function readComplete(paths: DataPaths): BackupDescription | undefined {
+  const description = readDescription(paths);
+  if (description === undefined || description.sha256 !== undefined) return description;
+  const { head, timestamp = 'no entry' } = description;
+  throw new Error(
+    `a backup is being made in "${paths.folder}", or was interrupted. The next one goes on with it. It has at least what the backup before had, up to entry ${head} (${timestamp}). Without the next one, presence restore --accept-faults takes what is there.`,
+  );
+}
+
+/** The same for a gateway that goes on from it. Throws, too, where it cannot be a copy of a cluster's log, but has to. */
+export function readUsable(paths: DataPaths, isCopy: boolean): BackupDescription | undefined {
+  const description = readComplete(paths);
+  if (isCopy && description !== undefined && (!description.isCopy || description.faults > 0))
     throw new Error(
-      `"${paths.folder}" is a backup of a log of format ${description.format}, and this program writes ${LOG_FORMAT}. Use the version that made it.`,
+      `"${paths.folder}" is a backup that cannot become a copy of a cluster's log: it ${description.isCopy ? 'has faults' : 'does not say where such a copy stood in its stream'}.`,
     );
   return description;
 }
 
-function descriptionIn(text: string): BackupDescription | undefined {
-  try {
-    const { checksum: _, ...members } = JSON.parse(text) as Record<string, unknown>;
-    const isPrintable = Object.values(members).every((value) => PRINTABLE.test(String(value)));
-    const description = members as unknown as BackupDescription;
-    return isPrintable && textOf(description) === text ? description : undefined;
-  } catch {
-    return undefined;
-  }
+/** Throws where the folder is a backup, which only a gateway that is started on it may change. */
+export function refuseBackup(paths: DataPaths): void {
+  if (readDescription(paths) !== undefined)
+    throw new Error(
+      `"${paths.folder}" is a backup. Restore it into another folder, or start a gateway on it, before its log is changed.`,
+    );
 }
 
-function textOf(description: BackupDescription): string {
-  const checksum = createHash('sha256').update(JSON.stringify(description)).digest('hex');
-  return `${JSON.stringify({ ...description, checksum }, undefined, 2)}\n`;
-}
-
-/** Takes the place of the file at once, flushed before, and the folder after. */
-export async function writeDescription(
-  paths: DataPaths,
-  description: BackupDescription,
-): Promise<void> {
-  const unfinished = `${paths.backup}.unfinished`;
-  {
-    await using handle = await open(unfinished, 'w');
-    await handle.writeFile(textOf(description));
-    await handle.sync();
-  }
-  await rename(unfinished, paths.backup);
-  flushFolder(paths.folder);
-}
-
-/** Why the backup does not count; undefined if it does. */
-export function unfinishedReason(
-  { folder }: DataPaths,
-  { sha256, head, timestamp = 'no entry' }: BackupDescription,
-): string | undefined {
-  if (sha256 !== undefined) return undefined;
-  return `a backup is being made in "${folder}", or was interrupted. The next one goes on with it. It has at least what the backup before had, up to entry ${head} (${timestamp}).`;
-}
-
-/** In hex. */
-export async function digestOfFile(path: string): Promise<string> {
+/** SHA-256 of a file in hex. */
+export async function digestOf(file: string): Promise<string> {
   const hash = createHash('sha256');
-  await using handle = await openRegular(path);
-  await pipeline(handle.createReadStream({ autoClose: false, highWaterMark: 1024 * 1024 }), hash);
+  await using handle = await openRegular(file);
+  for await (const chunk of handle.createReadStream({ autoClose: false, highWaterMark: 2 ** 20 }))
+    hash.update(chunk as Uint8Array);
   return hash.digest('hex');
-}
-
-/** Whether the file is what an earlier backup has written. One that was interrupted has no checksum. */
-export async function isUnchanged(log: string, sha256: string | undefined): Promise<boolean> {
-  if (!existsSync(log)) return sha256 === undefined;
-  return sha256 !== undefined && (await digestOfFile(log)) === sha256;
 }

@@ -1,29 +1,28 @@
 /**
- * Makes a data folder of a backup. The log is made and verified in a folder of its own, and then takes
+ * Makes a data folder of a backup. The backup is copied and verified in a folder of its own, and then takes
  * its place. What was there is moved aside, never removed.
  *
- * The file `last-commit` of the restored log comes first, and the log itself last: a start in between
- * finds that the log is missing, and refuses to serve.
+ * Meanwhile the data folder has the description of a backup that does not count: a start in between refuses
+ * to serve.
  */
-import { constants, existsSync, mkdirSync, readdirSync } from 'node:fs';
-import { copyFile, mkdir, open, rename, rm } from 'node:fs/promises';
+import { copyFileSync, existsSync, lstatSync, mkdirSync, readdirSync } from 'node:fs';
+import { mkdir, rename, rm } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 
 import { type DataPaths, dataPathsIn } from '../data-paths.ts';
 import { lockFile } from '../lock-file.ts';
-import { openLogForReading, rollBackJournal } from '../log/log-database.ts';
-import { verifyLog, type VerifyEvent } from '../repair/verify.ts';
-import { plainDatabase, plainFile } from '../plain-file.ts';
+import { rollBackJournal } from '../log/log-database.ts';
 import { flushFolder, makeFolder } from '../prepare-folder.ts';
+import { verifyLog, type VerifyEvent } from '../repair/verify.ts';
+import { writeChecked } from '../segment-record.ts';
 import { beginLog } from './begin-log.ts';
-import { assertPlainFolders, FileCopier, largeNames } from './copy-files.ts';
+import { copyFlushed } from './copy-files.ts';
 import {
   type BackupDescription,
+  readComplete,
   readDescription,
-  unfinishedReason,
-  writeDescription,
+  readUsable,
 } from './description.ts';
-import { verifyFolder } from './verify-backup.ts';
 
 export interface RestoreOptions {
   /** Whether what the folder has may be moved aside. */
@@ -62,131 +61,101 @@ export async function* restoreLog(
   data: string,
   options: RestoreOptions = {},
 ): AsyncGenerator<VerifyEvent, RestoreReport, undefined> {
+  const { replace = false, acceptFaults = false, asCopy = false, keepName = asCopy } = options;
   const source = dataPathsIn(resolve(backup));
   const description = readDescription(source);
   if (description === undefined) throw new Error(`there is no backup in "${backup}"`);
-  refuse(source, description, options);
+  if (asCopy) readUsable(source, asCopy);
+  else if (!acceptFaults) refuseFaults(source);
   const target = dataPathsIn(resolve(data));
   makeFolder(target.folder);
   using _lock = lockFile(target.lock, `a gateway is using "${data}". Stop it first.`);
   const existing = existingFiles(target);
-  if (existing.length > 0 && options.replace !== true)
+  if (existing.length > 0 && !replace)
     throw new RestoreRefusal(
       `"${data}" has a log. With --replace, its files are moved to a folder in it.`,
     );
   const made = dataPathsIn(join(target.folder, UNFINISHED));
   await rm(made.folder, { recursive: true, force: true });
   try {
-    await copyBackup(source, made, description);
-    const faults = yield* verifyMade(made, description);
-    if (faults > 0 && options.acceptFaults !== true)
+    mkdirSync(made.folder);
+    const journal = `${basename(source.log)}-journal`;
+    const isComplete = description.sha256 !== undefined;
+    for (const name of ['log.sqlite', isComplete ? 'backup.json' : journal, 'large'])
+      if (lstatSync(join(source.folder, name), { throwIfNoEntry: false }))
+        await copyFlat(join(source.folder, name), join(made.folder, name));
+    // An interrupted transaction is rolled back in the copy.
+    rollBackJournal(made);
+    const { faults } = yield* verifyLog(made.folder);
+    if (faults > 0 && !acceptFaults)
       throw new Error('it is not what was backed up. Nothing has been changed');
-    const { asCopy: isCopy = false, keepName = isCopy } = options;
-    const name = beginLog(made, { keepName, isCopy });
-    const replaced = await takePlace(made, target, existing);
+    const name = beginLog(made, { keepName, isCopy: asCopy });
+    const replaced = await takePlace(made, target, { existing, description });
     return { ...description, faults, backup: source.folder, name, replaced };
   } finally {
     await rm(made.folder, { recursive: true, force: true });
   }
 }
 
-/** Throws where the operator has to allow what the backup is. */
-function refuse(
-  source: DataPaths,
-  description: BackupDescription,
-  { asCopy = false, acceptFaults = false }: RestoreOptions,
-): void {
-  const { faults, isCopy } = description;
-  const unfinished = unfinishedReason(source, description);
-  const state =
-    unfinished ?? (faults > 0 ? `in "${source.folder}", ${faults} entries have faults.` : '');
-  if (asCopy && !isCopy)
+function refuseFaults(source: DataPaths): void {
+  try {
+    const faults = readComplete(source)?.faults ?? 0;
+    if (faults > 0) throw new Error(`in "${source.folder}", ${faults} entries have faults`);
+  } catch (error) {
     throw new RestoreRefusal(
-      `"${source.folder}" does not say where a copy of a cluster's log stood in its stream: the log was no such copy, or that could not be read. Without --as-copy, it becomes a log of its own.`,
+      `${error instanceof Error ? error.message : String(error)} Restore what is there with --accept-faults.`,
     );
-  if (asCopy && state !== '')
-    throw new RestoreRefusal(
-      `${state} A copy must not have any: restore a backup that was made from another gateway.`,
-    );
-  if (state !== '' && !acceptFaults)
-    throw new RestoreRefusal(`${state} Restore what is there with --accept-faults.`);
+  }
 }
 
 /** All files of the log, and those derived from it. */
-function existingFiles({
-  folder,
-  log,
-  lastCommit,
-  backup,
-  keys,
-  segments,
-  large,
-}: DataPaths): string[] {
+function existingFiles(paths: DataPaths): string[] {
+  const { folder, log, lastCommit, backup, keys, segments, large } = paths;
   const own = [log, lastCommit, backup, keys, segments, large].map((path) => basename(path));
   const isOwn = (name: string): boolean =>
     own.some((file) => name === file || name.startsWith(`${file}-`));
-  return readdirSync(folder)
-    .filter((name) => isOwn(name))
-    .map((name) => join(folder, name));
+  return readdirSync(folder).filter((name) => isOwn(name));
 }
 
-/** Resolves when everything is flushed. */
-async function copyBackup(
-  source: DataPaths,
-  made: DataPaths,
-  description: BackupDescription,
-): Promise<void> {
-  mkdirSync(made.incoming, { recursive: true });
-  const log = plainDatabase(source.folder, basename(source.log));
-  assertPlainFolders(source);
-  // An interrupted transaction is rolled back in the copy.
-  const journal = description.sha256 === undefined ? [`${basename(log)}-journal`] : [];
-  for (const file of [basename(source.lastCommit), ...journal, basename(log)]) {
-    if (!existsSync(join(source.folder, file))) continue;
-    const to = join(made.folder, file);
-    await copyFile(plainFile(source.folder, file), to, constants.COPYFILE_FICLONE);
-    await using handle = await open(to, 'r+');
-    await handle.sync();
+/** A file, or a folder with all in it but uploads. Follows no link: the backup may come from somebody else. */
+async function copyFlat(from: string, to: string): Promise<void> {
+  if (!lstatSync(from).isDirectory()) {
+    await copyFlushed(from, to);
+    return;
   }
-  rollBackJournal(made);
-  const files = new FileCopier({ source, target: made, isForeign: true });
-  using db = openLogForReading(made);
-  for (const name of largeNames(db, 0)) await files.copy(name, true);
-  files.flush();
+  mkdirSync(to);
+  for (const name of readdirSync(from))
+    if (name !== 'incoming') await copyFlat(join(from, name), join(to, name));
+  flushFolder(to);
 }
 
-/** Returns how many faults there are. */
-async function* verifyMade(
-  made: DataPaths,
-  description: BackupDescription,
-): AsyncGenerator<VerifyEvent, number> {
-  if (description.sha256 === undefined) return (yield* verifyLog(made.folder)).faults;
-  await writeDescription(made, description);
-  return (yield* verifyFolder(made.folder)).faults;
+interface Replacement {
+  readonly existing: readonly string[];
+  readonly description: BackupDescription;
 }
 
 /** Returns the folder with the files that were there. */
 async function takePlace(
   made: DataPaths,
   target: DataPaths,
-  existing: readonly string[],
+  { existing, description }: Replacement,
 ): Promise<string | undefined> {
   const time = new Date().toISOString().replaceAll(':', '-');
   const replaced = existing.length === 0 ? undefined : join(target.folder, `replaced-${time}`);
+  if (replaced !== undefined) await mkdir(replaced);
+  if (replaced !== undefined && existsSync(target.backup))
+    copyFileSync(target.backup, join(replaced, basename(target.backup)));
+  writeChecked(target.backup, { ...description, sha256: undefined });
   if (replaced !== undefined) {
-    await mkdir(replaced);
-    const old = existing.filter((path) => path !== target.lastCommit);
-    if (existsSync(target.lastCommit))
-      await rename(target.lastCommit, join(replaced, basename(target.lastCommit)));
-    if (existsSync(made.lastCommit)) await rename(made.lastCommit, target.lastCommit);
-    flushFolder(target.folder);
-    for (const path of old) await rename(path, join(replaced, basename(path)));
+    for (const name of existing)
+      if (name !== basename(target.backup))
+        await rename(join(target.folder, name), join(replaced, name));
     flushFolder(replaced);
-  } else if (existsSync(made.lastCommit)) await rename(made.lastCommit, target.lastCommit);
+  }
+  for (const name of readdirSync(made.folder))
+    await rename(join(made.folder, name), join(target.folder, name));
   flushFolder(target.folder);
-  await rename(made.large, target.large);
-  flushFolder(target.folder);
-  await rename(made.log, target.log);
+  await rm(target.backup);
   flushFolder(target.folder);
   return replaced;
 }

@@ -2,8 +2,24 @@
 import type { MessagePort } from 'node:worker_threads';
 
 import type { Seq } from '../../../log/log.ts';
-import { causeOf } from '../../../storage-fault.ts';
-import type { DamageNotice, DamageReport } from './messages.ts';
+import { causeOf, type FaultCause } from '../../../storage-fault.ts';
+
+/** An entry that cannot be read, and why. */
+export interface EntryDamage {
+  readonly seq: Seq;
+  readonly cause: FaultCause;
+}
+
+/** From a reader: what it could not read. */
+export interface DamageReport {
+  readonly unreadable: EntryDamage;
+}
+
+/** To each reader: which entries cannot be read, or can be again. */
+export interface DamageNotice {
+  readonly unreadable: readonly Seq[];
+  readonly readable: readonly Seq[];
+}
 
 export class DamageClient {
   readonly #port: MessagePort;

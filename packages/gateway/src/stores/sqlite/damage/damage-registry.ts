@@ -16,24 +16,20 @@ import { RowReader } from '../log/row-reader.ts';
 import { finalPath } from '../large/large-files.ts';
 import { EntryVerifier } from '../log/entry-verifier.ts';
 import type { StoreThread } from '../store-thread.ts';
-import type { DamageNotice, EntryDamage } from './messages.ts';
+import type { DamageNotice, EntryDamage } from './damage-client.ts';
 
 /** Files looked at in one round. */
 const MAX_CHECKED = 256;
 
 const NOT_LOOKED_AT = 'not looked at';
 
-interface UnreadableEntry {
-  /** Differs once the file of a large entry was put back. */
-  fileState: string;
-}
-
 export class DamageRegistry {
   readonly #thread: StoreThread;
   readonly #paths: DataPaths;
   readonly #log: RowReader;
   readonly #verifier: EntryVerifier;
-  readonly #entries = new Map<Seq, UnreadableEntry>();
+  /** The state of the file of each, which differs once it was put back. */
+  readonly #entries = new Map<Seq, string>();
   #added = Promise.withResolvers<void>();
 
   constructor(thread: StoreThread, log: DatabaseSync) {
@@ -64,15 +60,26 @@ export class DamageRegistry {
   add({ seq, cause }: EntryDamage): void {
     if (this.#entries.has(seq)) return;
     this.#added.resolve();
-    this.#entries.set(seq, { fileState: NOT_LOOKED_AT });
+    this.#entries.set(seq, NOT_LOOKED_AT);
     this.#notify({ unreadable: [seq], readable: [] });
     this.#thread.reportEntry(seq, cause);
   }
 
-  remove(seq: Seq): void {
-    if (!this.#entries.delete(seq)) return;
-    this.#notify({ unreadable: [], readable: [seq] });
-    this.#thread.reportEntry(seq, undefined);
+  /** Verifies an entry, which is known to be unreadable then, or is not. */
+  async check(seq: Seq, signal: AbortSignal): Promise<void> {
+    const fault = await this.#verifier.fault(seq, { signal });
+    if (fault !== undefined) {
+      this.add({ seq, cause: { code: 'VERIFY', message: `Entry ${seq} ${fault}.` } });
+    } else if (this.#entries.delete(seq)) {
+      this.#notify({ unreadable: [], readable: [seq] });
+      this.#thread.reportEntry(seq, undefined);
+    }
+  }
+
+  /** The same for those of the span that are known to be unreadable. */
+  async checkBetween(from: Seq, to: Seq, signal: AbortSignal): Promise<void> {
+    for (const seq of this.#entries.keys())
+      if (seq >= from && seq <= to) await this.check(seq, signal);
   }
 
   /**
@@ -81,14 +88,12 @@ export class DamageRegistry {
    */
   async recheck(signal: AbortSignal): Promise<readonly Seq[]> {
     const checked = [...this.#entries].slice(0, MAX_CHECKED);
-    for (const [seq, entry] of checked) {
+    for (const [seq, before] of checked) {
+      const state = this.#fileState(seq);
       // To the end, so that the next round continues behind it.
       this.#entries.delete(seq);
-      this.#entries.set(seq, entry);
-      const fileState = this.#fileState(seq);
-      if (fileState === entry.fileState) continue;
-      entry.fileState = fileState;
-      if ((await this.#verifier.fault(seq, { signal })) === undefined) this.remove(seq);
+      this.#entries.set(seq, state);
+      if (state !== before) await this.check(seq, signal);
     }
     return checked.map(([seq]) => seq).filter((seq) => this.#entries.has(seq));
   }

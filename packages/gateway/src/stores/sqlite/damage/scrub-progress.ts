@@ -15,24 +15,20 @@ export interface ScrubProgress {
 }
 
 /** Undefined where it is not known: before the first start, and where the file is lost. */
-export function readScrubProgress(paths: DataPaths): ScrubProgress | undefined {
+export function scrubProgress(folder: string): ScrubProgress | undefined {
   try {
-    return readChecked(progressFile(paths)) as ScrubProgress | undefined;
+    return readChecked(progressFile(folder)) as ScrubProgress | undefined;
   } catch (error) {
     if (isStorageFault(error)) return undefined;
     throw error;
   }
 }
 
-export function writeScrubProgress(paths: DataPaths, progress: ScrubProgress): void {
-  makeFolder(paths.segments);
-  writeChecked(progressFile(paths), progress);
+export function storeScrubProgress({ folder, segments }: DataPaths, progress: ScrubProgress): void {
+  makeFolder(segments);
+  writeChecked(progressFile(folder), progress);
 }
 
-export function scrubProgress(folder: string): ScrubProgress | undefined {
-  return readScrubProgress(dataPathsIn(folder));
-}
-
-function progressFile({ segments }: DataPaths): string {
-  return join(segments, 'verified.json');
+function progressFile(folder: string): string {
+  return join(dataPathsIn(folder).segments, 'verified.json');
 }

@@ -8,7 +8,7 @@ import { describe, it } from 'node:test';
 import { until } from '../../../../../../conformance/until.ts';
 import { dataFolder } from '../../../../../../test/gateway-process.ts';
 import { facet } from '../../../log/facet.ts';
-import { draftOf, fill } from '../../../log/log.fixture.ts';
+import { draftOf, fill, plainTexts } from '../../../log/log.fixture.ts';
 import type { Entry, Log } from '../../../log/log.ts';
 import { changeEntry } from '../log/changed-log.fixture.ts';
 import type { StoreChange } from '../store-thread.ts';
@@ -89,7 +89,7 @@ describe('an entry whose bytes have changed', () => {
     const selection = { facets: [facet('kind', 'seeds')], order: 'newest' } as const;
     await until(
       async () => {
-        const texts = log.readText(selection, ',\n');
+        const texts = plainTexts(log, selection, ',\n');
         return Buffer.concat(
           await Array.fromAsync(texts, (chunk) => Buffer.from(chunk)),
         ).toString();

@@ -1,143 +1,94 @@
 /**
- * Verifies the whole log again and again in the background, and what is derived from it: whatever
- * changes on the disk is found although nobody reads it.
- *
- * Takes about a fiftieth of its thread's time. A pass that a stop interrupts goes on behind it. The
- * idempotency keys are made again where one is missing.
+ * Verifies the whole log again and again in the background, with `verifyEntries` as `presence verify` does:
+ * whatever changes on the disk is found although nobody reads it. A pass that a stop interrupts goes on
+ * behind it. The idempotency keys are made again where one is missing.
  */
-import { statSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 
 import type { Seq } from '../../../log/log.ts';
-import { isSpoiled, openForReading, readMetaSeq } from '../database.ts';
+import { isSpoiled, openForReading, readable } from '../database.ts';
 import type { DataPaths } from '../data-paths.ts';
-import { RowReader } from '../log/row-reader.ts';
-import type { EntryRow } from '../log/entry-row.ts';
 import { ChainVerifier } from '../log/chain-verifier.ts';
-import { EntryVerifier } from '../log/entry-verifier.ts';
+import { RowReader } from '../log/row-reader.ts';
+import { verifyEntries } from '../repair/verify.ts';
 import { unfoundKeys } from '../repair/verify-keys.ts';
+import { keysUntil } from '../writer/keys.ts';
 import type { SharedState } from '../shared-state.ts';
 import type { StoreThread } from '../store-thread.ts';
 import type { DamageRegistry } from './damage-registry.ts';
 
-/** How long one step may verify small entries; on a busy machine, longer until it has come this far. */
+/** How long one step may verify entries, about. */
 const STEP_MS = 5;
-const BUSY_STEP_MS = 200;
-const MIN_STEP_ENTRIES = 64;
 
 export class Scrubber {
   readonly #paths: DataPaths;
   readonly #shared: SharedState;
   readonly #registry: DamageRegistry;
-  readonly #log: DatabaseSync;
-  readonly #blocks: RowReader;
-  readonly #single: EntryVerifier;
-  #keys: DatabaseSync | undefined;
-  #keysInode: number | undefined;
-  #verifier: ChainVerifier | undefined;
-  /** The last entry that was verified. */
-  #at: Seq;
+  readonly #db: DatabaseSync;
+  readonly #log: RowReader;
+  #verifier: ChainVerifier;
+  /** The last entry that was verified; 0 at the start of a pass. */
+  at: Seq;
 
   /** Goes on behind the entry `at`. */
-  constructor(thread: StoreThread, registry: DamageRegistry, at: Seq) {
-    const { paths, shared } = thread;
+  constructor({ paths, shared }: StoreThread, registry: DamageRegistry, at: Seq) {
     this.#paths = paths;
     this.#shared = shared;
     this.#registry = registry;
     // A small cache: the log is read from the disk, once a pass.
-    this.#log = openForReading(paths.log, 256);
-    this.#blocks = new RowReader(this.#log);
-    this.#single = new EntryVerifier(this.#blocks, paths);
-    this.#at = at;
-  }
-
-  /** The last entry that was verified; 0 at the start of a pass. */
-  get at(): Seq {
-    return this.#at;
+    this.#db = openForReading(paths.log, 256);
+    this.#log = new RowReader(this.#db);
+    this.at = at;
+    const link = readable(() => this.#log.linkOf(at));
+    this.#verifier = new ChainVerifier(paths, link && { seq: at, link });
+    // Without the link before it, the next entry is the first whose link tells.
+    if (link === undefined && at > 0) this.#verifier.skip(at);
   }
 
   /** Verifies some entries. Returns whether it has come to the newest: the next is the first then. */
   async step(signal: AbortSignal): Promise<boolean> {
     const started = performance.now();
-    const from = this.#at;
-    while (this.#at < this.#shared.head) {
-      const isShort = this.#at - from < MIN_STEP_ENTRIES;
-      if (performance.now() - started > (isShort ? BUSY_STEP_MS : STEP_MS)) break;
-      await this.#verify(this.#at + 1, signal);
-      this.#at += 1;
+    const { head } = this.#shared;
+    const [paths, verifier, from] = [this.#paths, this.#verifier, this.at];
+    if (head <= from) return this.#isPassed(head);
+    for await (const event of verifyEntries(this.#log, { paths, verifier, head, signal })) {
+      if (event.type === 'fault') {
+        // One fault tells of all entries that are missing before a row.
+        for (let seq = event.seq ?? verifier.next; seq < verifier.next; seq += 1)
+          await this.#registry.check(seq, signal);
+        continue;
+      }
+      await this.#registry.checkBetween(this.at + 1, event.at, signal);
+      this.at = event.at;
+      if (performance.now() - started > STEP_MS) break;
     }
-    this.#checkKeys(from, this.#at);
-    if (this.#at < this.#shared.head || this.#at === 0) return false;
-    this.#at = 0;
-    this.#verifier = undefined;
-    return true;
+    this.#checkKeys(from, this.at);
+    return this.#isPassed(head);
   }
 
   close(): void {
-    this.#log.close();
-    this.#keys?.close();
+    this.#db.close();
+  }
+
+  #isPassed(head: Seq): boolean {
+    if (this.at < head || this.at === 0) return false;
+    this.at = 0;
+    this.#verifier = new ChainVerifier(this.#paths);
+    return true;
   }
 
   /** Has the keys made again where entries after `from` are not found by theirs. */
   #checkKeys(from: Seq, to: Seq): void {
-    if (to <= from) return;
+    if (!existsSync(this.#paths.keys)) return;
     try {
-      const keys = this.#openKeys();
-      const last = keys && Math.min(to, readMetaSeq(keys, 'until'));
-      if (keys === undefined || last === undefined || last <= from) return;
-      const faults = unfoundKeys(this.#log, keys, { from: from + 1, to: last });
+      using keys = openForReading(this.#paths.keys, 256);
+      const last = Math.min(to, keysUntil(keys, this.#log));
+      const faults = unfoundKeys(this.#db, keys, { from: from + 1, to: last });
       if (faults.length > 0) this.#shared.keysSpoiled = true;
     } catch (error) {
       if (!isSpoiled(error)) throw error;
       this.#shared.keysSpoiled = true;
-    }
-  }
-
-  /** The file may have been made again since. */
-  #openKeys(): DatabaseSync | undefined {
-    const { keys } = this.#paths;
-    const inode = statSync(keys, { throwIfNoEntry: false })?.ino;
-    if (inode !== this.#keysInode) {
-      this.#keys?.close();
-      this.#keys = inode === undefined ? undefined : openForReading(keys, 256);
-      this.#keysInode = inode;
-    }
-    return this.#keys;
-  }
-
-  async #verify(seq: Seq, signal: AbortSignal): Promise<void> {
-    if (await this.#holdsInChain(seq, signal)) {
-      this.#registry.remove(seq);
-      return;
-    }
-    this.#verifier = undefined;
-    const fault = await this.#single.fault(seq, { signal });
-    if (fault === undefined) this.#registry.remove(seq);
-    else this.#registry.add({ seq, cause: { code: 'VERIFY', message: `Entry ${seq} ${fault}.` } });
-  }
-
-  /** Whether an entry is linked to the one that was verified before it. */
-  async #holdsInChain(seq: Seq, signal: AbortSignal): Promise<boolean> {
-    if (this.#verifier === undefined && seq > 1) {
-      this.#verifier = this.#verifierBehind(seq - 1);
-      if (this.#verifier === undefined) return false;
-    }
-    this.#verifier ??= new ChainVerifier(this.#paths);
-    const row = this.#rowAt(seq);
-    return row !== undefined && (await this.#verifier.verify(row, signal)).length === 0;
-  }
-
-  #verifierBehind(seq: Seq): ChainVerifier | undefined {
-    const link = this.#rowAt(seq)?.link;
-    return link && new ChainVerifier(this.#paths, { seq, link });
-  }
-
-  #rowAt(seq: Seq): EntryRow | undefined {
-    try {
-      return this.#blocks.entry(seq);
-    } catch (error) {
-      if (isSpoiled(error)) return undefined;
-      throw error;
     }
   }
 }

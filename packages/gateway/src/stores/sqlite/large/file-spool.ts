@@ -9,7 +9,7 @@ import { collectBuffers } from '../../../idle-memory.ts';
 import { assertStorageFault, isStorageFault } from '../../../storage-fault.ts';
 import type { DataPaths } from '../data-paths.ts';
 import type { LargeBody } from '../../../log/packed-drafts.ts';
-import { facetsFile, placeUpload, discardUpload } from './large-files.ts';
+import { digestOfFacets, discardUpload, facetsFile, placeUpload } from './large-files.ts';
 import type { UploadThreads } from './upload-threads.ts';
 
 /** Bytes: a longer flush of one body would delay the flushes of small entries. */
@@ -85,15 +85,17 @@ export class FileSpool implements Spool {
   /** Completes the body and puts its files in their final place, flushed. They belong to the writer from then on. */
   async seal(): Promise<LargeBody> {
     const digest = this.#digest.digest('hex');
-    const marked = this.#facets.size > 0;
+    const isMarked = this.#facets.size > 0;
+    let facets = '';
     await this.#orDispose(async () => {
       await this.#threads.run(async () => (await this.#bodyFile()).writeFile(BRACE));
       await placeUpload(this.#paths, this.#threads, this.#files());
+      if (isMarked) facets = await this.#threads.run(() => digestOfFacets(this.#paths, this.#name));
       await this.#close();
     });
     this.#sealed = true;
     this.#onOutcome();
-    return { name: this.#name, size: this.#size + BRACE.length, digest, marked };
+    return { name: this.#name, size: this.#size + BRACE.length, digest, facets };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

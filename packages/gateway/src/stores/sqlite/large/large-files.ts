@@ -7,6 +7,7 @@
  *
  * What a crash leaves in `incoming` belongs to an entry or is removed at the next start.
  */
+import { createHash } from 'node:crypto';
 import { closeSync, existsSync, readdirSync, readSync, rmSync } from 'node:fs';
 import { copyFile, type FileHandle, link, mkdir, open, rm } from 'node:fs/promises';
 import { platform } from 'node:os';
@@ -84,9 +85,7 @@ export function finishUpload(paths: DataPaths, name: string): void {
  * alone is evidence of an entry (see `lost-history.ts`).
  */
 export function removeUpload(paths: DataPaths, name: string): void {
-  const placed = filesOf(name)
-    .map((file) => finalPath(paths, file))
-    .filter((path) => existsSync(path));
+  const placed = placedFiles(paths, name);
   for (const path of placed) rmSync(path);
   if (placed.length > 0) flushFolder(dirname(finalPath(paths, name)));
   for (const file of filesOf(name)) rmSync(join(paths.incoming, file), { force: true });
@@ -94,12 +93,16 @@ export function removeUpload(paths: DataPaths, name: string): void {
 
 /** The same, without blocking. */
 export async function discardUpload(paths: DataPaths, name: string): Promise<void> {
-  const placed = filesOf(name)
-    .map((file) => finalPath(paths, file))
-    .filter((path) => existsSync(path));
+  const placed = placedFiles(paths, name);
   for (const path of placed) await rm(path);
   if (placed.length > 0) await flushNames(dirname(finalPath(paths, name)));
   for (const file of filesOf(name)) await rm(join(paths.incoming, file), { force: true });
+}
+
+function placedFiles(paths: DataPaths, name: string): string[] {
+  return filesOf(name)
+    .map((file) => finalPath(paths, file))
+    .filter((path) => existsSync(path));
 }
 
 /** The bodies that an earlier process left in the folder of uploads. */
@@ -122,7 +125,7 @@ export async function largeFault(
   size: number,
 ): Promise<Error | undefined> {
   try {
-    await using handle = await openLarge(paths, name);
+    await using handle = await openRegular(storedPath(paths, name));
     const { size: found } = await handle.stat();
     if (found !== size) return wrongSize(name, found, size);
     await handle.read(Buffer.allocUnsafe(1), 0, 1, 0);
@@ -147,7 +150,7 @@ export async function* largeChunks(
   from = 0,
   size = 0,
 ): AsyncGenerator<Uint8Array> {
-  const handle = await openLarge(paths, name);
+  const handle = await openRegular(storedPath(paths, name));
   const buffer = Buffer.allocUnsafeSlow(CHUNK_SIZE);
   try {
     for (let at = from; ;) {
@@ -174,6 +177,19 @@ export async function digestOfFile(
   return found;
 }
 
+/** SHA-256 of the files of facets beside a body, in hex. */
+export async function digestOfFacets(paths: DataPaths, name: string): Promise<string> {
+  const hash = createHash('sha256');
+  for (const filter of FILTER_NAMES) {
+    try {
+      for await (const chunk of largeChunks(paths, facetsFile(name, filter))) hash.update(chunk);
+    } catch (error) {
+      if (!isMissing(error)) throw error;
+    }
+  }
+  return hash.digest('hex');
+}
+
 /** Throws a fault where a file does not have the body. */
 export function assertBody(found: BodyDigest, large: LargeBody): void {
   if (found.size !== large.size) throw wrongSize(large.name, found.size, large.size);
@@ -183,9 +199,7 @@ export function assertBody(found: BodyDigest, large: LargeBody): void {
 
 /** Blocking, for the threads of the indexes. As much of the file as can be read. */
 export function* largeChunksSync(paths: DataPaths, file: string): Generator<Uint8Array> {
-  const handle =
-    unlessFault(() => openIfExists(finalPath(paths, file))) ??
-    unlessFault(() => openIfExists(join(paths.incoming, file)));
+  const handle = unlessFault(() => openRegularSync(storedPath(paths, file)));
   if (handle === undefined) return;
   try {
     const buffer = Buffer.alloc(CHUNK_SIZE);
@@ -213,33 +227,10 @@ export function* largeFacets(paths: DataPaths, name: string): Generator<Uint8Arr
   for (const filter of FILTER_NAMES) yield* largeChunksSync(paths, facetsFile(name, filter));
 }
 
-/** In a folder that an earlier version has written, the file may be in `incoming` alone. */
-async function openLarge(paths: DataPaths, file: string): Promise<FileHandle> {
-  const path = finalPath(paths, file);
-  try {
-    return await openRegular(path);
-  } catch (error) {
-    if (!isMissing(error)) throw error;
-  }
-  try {
-    return await openRegular(join(paths.incoming, file));
-  } catch (error) {
-    if (!isMissing(error)) throw error;
-    return await openRegular(path);
-  }
-}
-
-function openIfExists(path: string): number | undefined {
-  try {
-    return openRegularSync(path);
-  } catch (error) {
-    if (!isMissing(error)) throw error;
-    return undefined;
-  }
-}
-
-function isMissing(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ENOENT';
+/** After a crash, the file may still be where it came in. */
+function storedPath(paths: DataPaths, file: string): string {
+  const [path, received] = [finalPath(paths, file), join(paths.incoming, file)];
+  return !existsSync(path) && existsSync(received) ? received : path;
 }
 
 /** Spread over 256 folders: some file systems are slow with a million files in one. */
@@ -252,4 +243,8 @@ async function flushNames(folder: string): Promise<void> {
   if (platform() === 'win32') return;
   await using handle = await open(folder);
   await handle.sync();
+}
+
+function isMissing(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ENOENT';
 }

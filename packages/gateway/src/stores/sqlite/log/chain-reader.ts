@@ -6,7 +6,7 @@ import { GatewayError } from '@open-presence/protocol';
 
 import { Turns } from '../../../fair-turns.ts';
 import type { ChainRange, LogRead, ReadPosition, Seq, TextRead } from '../../../log/log.ts';
-import { isSpoiled } from '../database.ts';
+import { readable } from '../database.ts';
 import type { RowReader } from './row-reader.ts';
 import type { EntryRow } from './entry-row.ts';
 import type { EntryReader } from './entry-reader.ts';
@@ -32,7 +32,7 @@ export class ChainReader {
   }
 
   linkAt(seq: Seq): string {
-    const link = seq === 0 ? FIRST_LINK_HEX : this.#link(seq);
+    const link = seq === 0 ? FIRST_LINK_HEX : this.#row(seq)?.link.toString('hex');
     if (link === undefined) throw new GatewayError('unavailable', `Cannot read entry ${seq}.`);
     return link;
   }
@@ -112,17 +112,8 @@ export class ChainReader {
     yield LINE_END;
   }
 
-  #link(seq: Seq): string | undefined {
-    return this.#row(seq)?.link.toString('hex');
-  }
-
   #row(seq: Seq): EntryRow | undefined {
-    try {
-      return this.#log.entry(seq);
-    } catch (error) {
-      if (isSpoiled(error)) return undefined;
-      throw error;
-    }
+    return readable(() => this.#log.entry(seq));
   }
 }
 

@@ -20,8 +20,7 @@ export function entryOf(db: DatabaseSync, seq: Seq): ChangeableEntry {
     room,
     marked,
     portability,
-    large:
-      row.large === undefined ? undefined : { name: row.large, size: row.size - row.text.length },
+    large: row.file,
     link: Buffer.from(row.link),
     salt: Buffer.from(row.salt),
     key: key && Buffer.from(key),

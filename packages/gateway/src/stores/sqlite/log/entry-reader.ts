@@ -1,9 +1,8 @@
 /** Reads entries from the log's database, in the calling thread. */
-import { createHash } from 'node:crypto';
-
 import { entryHead, entryId, GatewayError, seqOfId, type Stamp } from '@open-presence/protocol';
 
 import { portableEntry } from '../../../json/portable-entry.ts';
+import { BodyDigest } from '../../../log/body-digest.ts';
 import type { Entry, Seq } from '../../../log/log.ts';
 import { StorageFault } from '../../../storage-fault.ts';
 import type { DataPaths } from '../data-paths.ts';
@@ -90,7 +89,7 @@ export class EntryReader {
   async *#verifiedChunks(entry: Entry): AsyncGenerator<Uint8Array> {
     const { size } = entry;
     const { seq } = entry.stamp;
-    const hash = createHash('sha256');
+    const body = new BodyDigest();
     let isInRow = true;
     // Reused for each chunk, since garbage of this size would pile up.
     let memory: Buffer | undefined;
@@ -98,7 +97,7 @@ export class EntryReader {
     for await (const chunk of entry.chunks()) {
       if (isInRow) yield chunk;
       else {
-        hash.update(held);
+        body.add(chunk);
         if (held.length > 0) yield held;
         if (memory === undefined || memory.length < chunk.length)
           memory = Buffer.allocUnsafeSlow(chunk.length);
@@ -107,9 +106,8 @@ export class EntryReader {
       }
       isInRow = false;
     }
-    hash.update(held.subarray(0, -1));
-    const body = { digest: hash.digest(), size, framed: true };
-    const fault = await this.#verifier.fault(seq, { body });
+    const read = { digest: body.digest(), size, framed: true };
+    const fault = await this.#verifier.fault(seq, { body: read });
     if (fault !== undefined) {
       throw this.#breakOff(seq, new StorageFault(`Entry ${seq} ${fault}.`));
     }

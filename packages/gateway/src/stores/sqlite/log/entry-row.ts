@@ -1,11 +1,12 @@
 /**
  * The form of an entry in `log.sqlite`: one row. The link covers what the entry says. A checksum covers
- * what else the row has: its flags, its facets, and the name and size of its file.
+ * what else the row has: its flags, its facets, and what is known of its files.
  */
 import { crc32 } from 'node:zlib';
 
 import { entryHead, type Kind, KINDS, type Stamp } from '@open-presence/protocol';
 
+import { facet } from '../../../log/facet.ts';
 import type { Seq, Withholding } from '../../../log/log.ts';
 import { PORTABILITIES, type Portability } from '../../../log/portability.ts';
 import { KEY_COLUMN_SIZE } from './key-column.ts';
@@ -41,6 +42,7 @@ export interface EntryRow {
   readonly large: string | undefined;
   /** Whether files beside that one have more facets. */
   readonly marked: boolean;
+  readonly file: LargeFile | undefined;
   readonly link: Buffer;
   /** Destroyed with the body, so that its digest tells nothing about it: zeros if it is withheld. */
   readonly salt: Buffer;
@@ -57,17 +59,21 @@ export interface EntryRow {
   /** Whether flags, facets and file are those that were stored: the link does not cover them. */
   readonly isWhole: boolean;
   /** Set where the visitor's members were taken away. */
-  readonly withheld: WithheldMember | undefined;
+  readonly withheld: WithheldRow | undefined;
 }
 
-/** When an entry was withheld, in ms since 1970, and why. */
-export type WithheldMember = Pick<Withholding, 'time' | 'reason'>;
+/** When an entry was withheld, in ms since 1970, and why; and what its link is made of. */
+export interface WithheldRow extends Pick<Withholding, 'time' | 'reason'> {
+  readonly digest: Uint8Array;
+}
 
 /** The file of a large body. */
 export interface LargeFile {
   readonly name: string;
   /** Bytes, with the closing brace. */
   readonly size: number;
+  /** SHA-256 of the files beside it that have facets, in hex; empty if there are none. */
+  readonly facets: string;
 }
 
 /** Always set, so that the flags take one byte whatever they are. */
@@ -103,7 +109,9 @@ const SUM = Buffer.alloc(4);
 /** The checksum of what the link does not cover. The next call overwrites it. */
 export function sumOf(flags: number, facets: Uint8Array, large: LargeFile | undefined): Buffer {
   const sum = crc32(facets, flags);
-  SUM.writeUInt32LE(large === undefined ? sum : crc32(`${large.name} ${large.size}`, sum));
+  SUM.writeUInt32LE(
+    large === undefined ? sum : crc32(`${large.name} ${large.size} ${large.facets}`, sum),
+  );
   return SUM;
 }
 
@@ -130,6 +138,7 @@ export interface RowFields {
 
 export const LINK_SIZE = 32;
 const SALT_SIZE = 16;
+const NO_SALT = Buffer.alloc(SALT_SIZE);
 const SUM_SIZE = 4;
 const FIXED_SIZE = LINK_SIZE + SALT_SIZE + SUM_SIZE;
 
@@ -148,8 +157,8 @@ export function hasForm({ kind, flags, key }: RowFields): boolean {
 export class StoredEntry implements EntryRow {
   readonly seq: Seq;
   readonly time: number;
-  readonly digest = undefined;
-  readonly withheld = undefined;
+  readonly digest: Uint8Array | undefined = undefined;
+  readonly withheld: WithheldRow | undefined = undefined;
   readonly #fields: RowFields;
   /** Link, salt, checksum, key, room, facets and text, one after another. */
   readonly #data: Buffer;
@@ -205,9 +214,14 @@ export class StoredEntry implements EntryRow {
     return isBegun && (this.#data.at(-1) === CLOSING || this.#has(HAS_FILE | WITHHELD));
   }
 
-  /** If so, only a `WithheldEntry` of it is what the log says. */
+  /** If so, only what `asWithheld` returns is what the log says. */
   get isWithheld(): boolean {
     return this.#has(WITHHELD);
+  }
+
+  /** Without what the visitor said, although the row has that until it is erased. */
+  asWithheld(withheld: WithheldRow): EntryRow {
+    return new WithheldEntry(this.#fields, this.#data, withheld);
   }
 
   /** Whether it is withheld and nothing is left of what the visitor said. */
@@ -251,6 +265,49 @@ export class StoredEntry implements EntryRow {
 
   #has(flag: number): boolean {
     return (this.#fields.flags & flag) !== 0;
+  }
+}
+
+/** The gateway's members, and when and why it was withheld (PROTOCOL.md section 4.7). */
+class WithheldEntry extends StoredEntry {
+  override readonly withheld: WithheldRow;
+  override readonly digest: Uint8Array;
+
+  constructor(fields: RowFields, data: Buffer, withheld: WithheldRow) {
+    super(fields, data, undefined);
+    this.withheld = withheld;
+    this.digest = withheld.digest;
+  }
+
+  override get size(): number {
+    return this.text.length;
+  }
+
+  override get marked(): boolean {
+    return false;
+  }
+
+  override get portability(): Portability {
+    return 'exact';
+  }
+
+  override get isWhole(): boolean {
+    return true;
+  }
+
+  override get salt(): Buffer {
+    return NO_SALT;
+  }
+
+  override get facets(): Buffer {
+    return Buffer.concat([facet('kind', this.kind), facet('room', this.room)]);
+  }
+
+  override get text(): Buffer {
+    const { time, reason } = this.withheld;
+    const member = JSON.stringify({ at: new Date(time).toISOString(), reason });
+    const own = super.text.subarray(0, this.head);
+    return Buffer.concat([own, Buffer.from(`,"withheld":${member}}`)]);
   }
 }
 

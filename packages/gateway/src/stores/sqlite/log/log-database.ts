@@ -6,7 +6,7 @@ import { existsSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 
 import { StorageFault } from '../../../storage-fault.ts';
-import { openForReading, readPragma } from '../database.ts';
+import { openForReading, readMeta, readPragma } from '../database.ts';
 import type { DataPaths } from '../data-paths.ts';
 import { ENTRIES_TABLE } from './entry-row.ts';
 import { WITHHELD_TABLE } from '../withholding/withheld-table.ts';
@@ -22,7 +22,8 @@ const TABLES = `
   CREATE TABLE meta (name TEXT PRIMARY KEY, value ANY) WITHOUT ROWID, STRICT;
   ${ENTRIES_TABLE};
   -- The files of large bodies.
-  CREATE TABLE large (seq INTEGER PRIMARY KEY, name TEXT NOT NULL, size INTEGER NOT NULL) STRICT;
+  CREATE TABLE large (seq INTEGER PRIMARY KEY, name TEXT NOT NULL, size INTEGER NOT NULL,
+    facets TEXT NOT NULL) STRICT;
   CREATE INDEX large_name ON large (name);
   ${WITHHELD_TABLE};
   INSERT INTO meta VALUES ('name', lower(hex(randomblob(8))));
@@ -64,6 +65,20 @@ export function openLogForRepair(paths: DataPaths): DatabaseSync {
 /** Gives the log a new random name: its cursors are not those of the log that it was. */
 export function renameLog(db: DatabaseSync): void {
   db.exec("UPDATE meta SET value = lower(hex(randomblob(8))) WHERE name = 'name'");
+}
+
+/**
+ * Gives a log without entries this name, so that it can become a copy of another; makes one where
+ * there is none. Throws if it has entries, and another name.
+ */
+export function adoptName(paths: DataPaths, name: string): void {
+  using db = openLogForWriting(paths);
+  const own = String(readMeta(db, 'name'));
+  if (own === name) return;
+  if (db.prepare('SELECT 1 FROM entries LIMIT 1').get() !== undefined)
+    throw new Error(`"${paths.folder}" has another log: its name is ${own}, not ${name}.`);
+  flushWal(db);
+  db.prepare("UPDATE meta SET value = ? WHERE name = 'name'").run(name);
 }
 
 /**

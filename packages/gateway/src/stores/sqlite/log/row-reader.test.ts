@@ -23,7 +23,7 @@ const CHANGED = 6;
 function rowOf(seq: number): NewRow {
   const [time, kind, room] = [1e12 + seq, 'garden', 'some-room'] as const;
   const head = entryHead({ id: entryId(time, seq, 5), seq, kind, room, time });
-  const large = { name: '01234567-0123-4123-8123-0123456789ab', size: 1000 };
+  const large = { name: '01234567-0123-4123-8123-0123456789ab', size: 1000, facets: '' };
   return {
     time,
     kind,

@@ -17,8 +17,7 @@ import {
   stampOf,
   StoredEntry,
 } from './entry-row.ts';
-import { WithheldEntry, type WithheldLookup } from '../withholding/withheld-entry.ts';
-import { withheldLookup } from '../withholding/withheld-table.ts';
+import { type WithheldLookup, withheldLookup } from '../withholding/withheld-table.ts';
 
 /** Seqs of consecutive entries. */
 export interface SeqSpan {
@@ -84,7 +83,7 @@ export class RowReader {
     this.#link = log.prepare('SELECT link FROM entries WHERE seq = ?');
     this.#exists = log.prepare('SELECT 1 FROM entries WHERE seq = ?');
     this.#lastSeq = log.prepare('SELECT max(seq) AS seq FROM entries');
-    this.#file = log.prepare('SELECT name, size FROM large WHERE seq = ?');
+    this.#file = log.prepare('SELECT name, size, facets FROM large WHERE seq = ?');
     this.#hasFile = log.prepare('SELECT 1 FROM large WHERE name = ?');
   }
 
@@ -223,15 +222,16 @@ export class RowReader {
   }
 
   #fileOf(seq: Seq): LargeFile {
-    const { name = '', size = 0 } = this.#file.get(seq) ?? {};
-    if (isLargeName(String(name))) return { name: String(name), size: Number(size) };
+    const { name = '', size = 0, facets = '' } = this.#file.get(seq) ?? {};
+    if (isLargeName(String(name)))
+      return { name: String(name), size: Number(size), facets: String(facets) };
     throw new SpoiledEntry(`Entry ${seq} cannot be read: its file is unknown.`);
   }
 
   #asRead(stored: StoredEntry): EntryRow {
     if (!stored.isWithheld) return stored;
     const withheld = this.#withheld(stored.seq);
-    if (withheld !== undefined) return new WithheldEntry(stored, withheld);
+    if (withheld !== undefined) return stored.asWithheld(withheld);
     throw new SpoiledEntry(
       `Entry ${stored.seq} cannot be read: it is unknown when it was withheld.`,
     );

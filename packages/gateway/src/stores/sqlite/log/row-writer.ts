@@ -33,7 +33,7 @@ export class RowWriter {
   constructor(db: DatabaseSync) {
     const places = Array.from({ length: 11 }, () => '?').join();
     this.#insert = db.prepare(`INSERT OR REPLACE INTO entries VALUES (${places})`);
-    this.#insertLarge = db.prepare('INSERT OR REPLACE INTO large VALUES (?, ?, ?)');
+    this.#insertLarge = db.prepare('INSERT OR REPLACE INTO large VALUES (?, ?, ?, ?)');
   }
 
   /** Takes the place of the row that the entry has, if it has one. */
@@ -44,7 +44,7 @@ export class RowWriter {
     const whole = this.#join(text);
     const kindIndex = KINDS.indexOf(kind);
     this.#insert.run(seq, time, kindIndex, room, flags, link, salt, key, facets, sum, whole);
-    if (large !== undefined) this.#insertLarge.run(seq, large.name, large.size);
+    if (large !== undefined) this.#insertLarge.run(seq, large.name, large.size, large.facets);
   }
 
   #join(pieces: readonly Uint8Array[]): Buffer {

@@ -4,27 +4,33 @@
  * from it. A gateway may run meanwhile.
  */
 import { createHash } from 'node:crypto';
+import { mkdir, open, rename, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 
 import { entryHead } from '@open-presence/protocol';
 
 import { facet } from '../../../log/facet.ts';
 import type { SmallCopy } from '../../../log/log-copier.ts';
 import type { Seq } from '../../../log/log.ts';
+import { copyLarge } from '../backup/copy-files.ts';
 import type { DataPaths } from '../data-paths.ts';
 import { isSpoiled, readable } from '../database.ts';
-import { RowReader } from '../log/row-reader.ts';
-import type { EntryRow } from '../log/entry-row.ts';
+import { finalPath } from '../large/large-files.ts';
 import { digestOf, FIRST_LINK, linkOf } from '../log/chain.ts';
 import { ChainVerifier } from '../log/chain-verifier.ts';
-import { finalPath } from '../large/large-files.ts';
-import { readLastCommit } from '../writer/last-commit.ts';
+import type { EntryRow, WithheldRow } from '../log/entry-row.ts';
 import { openLogForReading, openLogForRepair } from '../log/log-database.ts';
-import { replaceFile } from './replace-file.ts';
-import { sha256 } from '../log/sha256.ts';
-import type { WithheldLookup, WithheldRow } from '../withholding/withheld-entry.ts';
-import { OTHER_FACETS } from './verify.ts';
+import { RowReader } from '../log/row-reader.ts';
 import { type NewRow, RowWriter } from '../log/row-writer.ts';
-import { withheldInserter, withheldLookup } from '../withholding/withheld-table.ts';
+import { sha256 } from '../log/sha256.ts';
+import { flushFolder } from '../prepare-folder.ts';
+import {
+  withheldInserter,
+  type WithheldLookup,
+  withheldLookup,
+} from '../withholding/withheld-table.ts';
+import { readLastCommit } from '../writer/last-commit.ts';
+import { faultOf, isWhole, verifyEntries } from './verify.ts';
 
 /** An entry as somebody else has it. */
 interface RepairCopy {
@@ -34,8 +40,12 @@ interface RepairCopy {
   chunks(): AsyncIterable<Uint8Array>;
 }
 
-/** Undefined where there is no such entry. Called for ascending seqs, once for each. */
-export type RepairSource = (seq: Seq) => Promise<RepairCopy | undefined>;
+export interface RepairSources {
+  /** Undefined where there is no such entry. Called for ascending seqs, once for each. */
+  readonly source: (seq: Seq) => Promise<RepairCopy | undefined>;
+  /** A copy of the data folder: the files of large entries come from it. */
+  readonly folder: DataPaths | undefined;
+}
 
 export interface RepairEvent {
   /** Undefined where it is no single entry. */
@@ -46,48 +56,31 @@ export interface RepairEvent {
   readonly reason: string | undefined;
 }
 
-/**
- * Yields each entry that was not what was stored, once it was put back or could not be, but for those
- * that were seen to before.
- */
+/** Yields each entry that was not what was stored, once it was put back or could not be. */
 export async function* repairEntries(
   paths: DataPaths,
-  source: RepairSource,
-  seen: ReadonlySet<Seq>,
+  sources: RepairSources,
 ): AsyncGenerator<RepairEvent> {
-  const db = openLogForReading(paths);
-  try {
-    const log = new RowReader(db);
-    const faults = await faultsIn(paths, log, seen);
-    for (const group of consecutive([...faults.keys()].toSorted((a, b) => a - b))) {
-      const reasons = await new Repair(paths, log, withheldLookup(db)).repair(group, source);
-      for (const seq of group)
-        yield { seq, fault: faults.get(seq) ?? '', reason: reasons.get(seq) };
-    }
-  } finally {
-    db.close();
+  using db = openLogForReading(paths);
+  const log = new RowReader(db);
+  const faults = await faultsIn(paths, log);
+  for (const group of consecutive([...faults.keys()].toSorted((a, b) => a - b))) {
+    const reasons = await new Repair(paths, log, withheldLookup(db)).repair(group, sources);
+    for (const seq of group) yield { seq, fault: faults.get(seq) ?? '', reason: reasons.get(seq) };
   }
 }
 
-async function faultsIn(
-  paths: DataPaths,
-  log: RowReader,
-  seen: ReadonlySet<Seq>,
-): Promise<Map<Seq, string>> {
+async function faultsIn(paths: DataPaths, log: RowReader): Promise<Map<Seq, string>> {
   const faults = new Map<Seq, string>();
   const verifier = new ChainVerifier(paths);
-  let next: Seq = 1;
-  for (const row of log.rowsAndSpoiled({ from: 1, to: log.lastSeq() })) {
-    for (; next < row.seq; next += 1) faults.set(next, 'is missing');
-    next = row.seq + 1;
-    if ('error' in row) {
-      verifier.skip(row.seq);
-      faults.set(row.seq, `cannot be read (${row.error.message})`);
-      continue;
+  const task = { paths, verifier, head: log.lastSeq(), signal: undefined };
+  for await (const event of verifyEntries(log, task)) {
+    if (event.type === 'progress') continue;
+    // One fault tells of all entries that are missing before a row.
+    for (let seq = event.seq ?? verifier.next; seq < verifier.next; seq += 1) {
+      const fault = await faultOf(seq, log, paths);
+      if (fault !== undefined) faults.set(seq, fault);
     }
-    for (const { seq, description } of await verifier.verify(row, undefined))
-      if (seq === row.seq && !seen.has(seq)) faults.set(seq, description);
-    if (!row.isWhole && !faults.has(row.seq)) faults.set(row.seq, OTHER_FACETS);
   }
   return faults;
 }
@@ -119,14 +112,21 @@ class Repair {
   }
 
   /** Returns why some could not be put back. */
-  async repair(group: readonly Seq[], source: RepairSource): Promise<Map<Seq, string>> {
+  async repair(group: readonly Seq[], sources: RepairSources): Promise<Map<Seq, string>> {
     const reasons = new Map<Seq, string>();
     const [first = 1] = group;
     if (first > 1) this.#previous = this.#row(first - 1)?.link ?? FIRST_LINK;
     let reason: string | undefined;
     for (const seq of group) {
-      reason ??= await this.#take(seq, await source(seq));
-      if (reason !== undefined) reasons.set(seq, reason);
+      const row = this.#row(seq);
+      const copy = await sources.source(seq);
+      const isLarge = row?.large !== undefined;
+      const own = isLarge
+        ? await this.#takeLarge(row, copy, sources.folder)
+        : (reason ??= this.#take(seq, row, copy));
+      if (own !== undefined) reasons.set(seq, own);
+      // Its row stays.
+      if (isLarge) this.#previous = Buffer.from(row.link);
     }
     const last = [...this.#rows.keys()].at(-1);
     const refusal =
@@ -141,7 +141,7 @@ class Repair {
 
   /** All or none. Returns why it cannot be done, if so. The next start erases what is withheld. */
   #store(): string | undefined {
-    const db = openLogForRepair(this.#paths);
+    using db = openLogForRepair(this.#paths);
     try {
       db.exec('BEGIN IMMEDIATE');
       const writer = new RowWriter(db);
@@ -155,77 +155,60 @@ class Repair {
     } catch (error) {
       if (!isSpoiled(error)) throw error;
       return `its page cannot be written (${error.message}): import the log anew`;
-    } finally {
-      if (db.isTransaction) db.exec('ROLLBACK');
-      db.close();
     }
   }
 
   /** Returns why the copy cannot be taken. */
-  async #take(seq: Seq, copy: RepairCopy | undefined): Promise<string | undefined> {
+  #take(seq: Seq, row: EntryRow | undefined, copy: RepairCopy | undefined): string | undefined {
     if (copy === undefined) return 'it is not there';
-    const row = this.#row(seq);
     const { small } = copy;
     const stored = this.#withheld(seq);
-    const withheld = stored?.digest.length === 0 ? withCopiedDigest(stored, small) : stored;
-    const newlyWithheld = withheld ?? withheldRow(small);
-    if (row?.large !== undefined)
-      return newlyWithheld !== undefined && withheld === undefined
-        ? this.#withholdLarge(row, newlyWithheld)
-        : await this.#replaceFile(row, copy);
     if (small === undefined && stored !== undefined) return 'it is withheld, and its row is lost';
     if (small === undefined) return 'it is large, and its row is lost: import the log anew';
+    const withheld = withheldAs(stored, small);
     // What was withheld does not come back: only the gateway's members are taken from the copy.
-    const made = rowOf(small, row?.key, newlyWithheld !== undefined);
-    const parts = {
+    const made = rowOf(small, row?.key, withheld !== undefined);
+    const link = linkOf(this.#previous, {
       head: Buffer.from(entryHead(small.stamp)),
-      digest: newlyWithheld?.digest ?? digestOf(made.salt, sha256(small.body)),
+      digest: withheld?.digest ?? digestOf(made.salt, sha256(small.body)),
       keyHash: small.key === undefined ? undefined : Buffer.from(small.key, 'hex'),
-    };
-    const link = linkOf(this.#previous, parts);
+    });
     if (small.stamp.seq !== seq || Buffer.compare(link, made.link) !== 0)
       return 'it does not follow from the entry before there';
     this.#rows.set(seq, made);
-    if (newlyWithheld !== undefined && newlyWithheld !== stored)
-      this.#newlyWithheld.set(seq, newlyWithheld);
+    if (withheld !== undefined && withheld !== stored) this.#newlyWithheld.set(seq, withheld);
     this.#previous = link;
     return undefined;
   }
 
-  /** Its file is lost, and the source withholds it. The next start erases what is left of it. */
-  #withholdLarge(
-    { seq, text, head, keyHash, link }: EntryRow,
-    withheld: WithheldRow,
-  ): string | undefined {
-    const parts = { head: text.subarray(0, head), digest: withheld.digest, keyHash };
-    if (Buffer.compare(linkOf(this.#previous, parts), link) !== 0)
+  /** Its files alone, or that the source withholds it: the next start erases what is left of it then. */
+  async #takeLarge(
+    row: EntryRow,
+    copy: RepairCopy | undefined,
+    folder: DataPaths | undefined,
+  ): Promise<string | undefined> {
+    const { seq, large = '', text, head, salt, keyHash, link } = row;
+    const isMadeOf = (digest: Uint8Array): boolean =>
+      link.equals(linkOf(this.#previous, { head: text.subarray(0, head), digest, keyHash }));
+    const withheld = copy?.small && withheldAs(undefined, copy.small);
+    if (withheld !== undefined) {
+      this.#newlyWithheld.set(seq, withheld);
+      if (isMadeOf(withheld.digest)) return undefined;
+      this.#newlyWithheld.delete(seq);
       return 'it is withheld there, and its link was made of something else';
-    this.#newlyWithheld.set(seq, withheld);
-    this.#previous = Buffer.from(link);
-    return undefined;
-  }
-
-  /** The row is as it was, as the link shows. */
-  async #replaceFile(row: EntryRow, copy: RepairCopy): Promise<string | undefined> {
-    const { large = '', text, head, salt, keyHash, link } = row;
-    if (!row.isWhole) return 'its row has changed: import the log anew';
-    const hash = createHash('sha256');
-    async function* file(): AsyncGenerator<Uint8Array> {
-      for await (const chunk of copy.chunks()) {
-        hash.update(chunk);
-        yield chunk;
-      }
-      yield Buffer.from('}');
     }
-    const isSame = (): boolean => {
-      const digest = digestOf(salt, hash.digest());
-      const parts = { head: text.subarray(0, head), digest, keyHash };
-      return Buffer.compare(linkOf(this.#previous, parts), link) === 0;
-    };
-    if (!(await replaceFile(finalPath(this.#paths, large), file(), isSame)))
-      return 'there it is not what its link was made of';
-    this.#previous = Buffer.from(link);
-    return undefined;
+    if (folder !== undefined) {
+      const fault = await faultOf(seq, this.#log, folder);
+      if (fault !== undefined) return `in "${folder.folder}" it ${fault}`;
+      await copyLarge(large, { source: folder, target: this.#paths, all: true });
+      return undefined;
+    }
+    if (copy === undefined) return 'it is not there';
+    if (!(await isWhole(row, this.#paths)))
+      return 'its row or its list of facets has changed: import the log anew';
+    const isBody = (hash: Uint8Array): boolean => isMadeOf(digestOf(salt, hash));
+    const isReplaced = await replaceBody(this.#paths, large, copy.chunks(), isBody);
+    return isReplaced ? undefined : 'there it is not what its link was made of';
   }
 
   /** Whether the log has this link, or goes on from it. */
@@ -247,18 +230,43 @@ class Repair {
   }
 }
 
-/** How the source has withheld it, if it has. */
-function withheldRow(copy: SmallCopy | undefined): WithheldRow | undefined {
-  const withheld = copy?.withheld;
-  return withheld && { ...withheld, digest: Buffer.from(withheld.digest, 'hex') };
+/** Puts a body in its place, flushed, if its SHA-256 is right. Returns whether it is. */
+async function replaceBody(
+  paths: DataPaths,
+  name: string,
+  chunks: AsyncIterable<Uint8Array>,
+  isRight: (hash: Uint8Array) => boolean,
+): Promise<boolean> {
+  const [unfinished, target] = [join(paths.incoming, `${name}.repair`), finalPath(paths, name)];
+  await mkdir(dirname(target), { recursive: true });
+  await mkdir(paths.incoming, { recursive: true });
+  try {
+    await using handle = await open(unfinished, 'w');
+    const hash = createHash('sha256');
+    for await (const chunk of chunks) {
+      hash.update(chunk);
+      await handle.writeFile(chunk);
+    }
+    if (!isRight(hash.digest())) return false;
+    await handle.writeFile('}');
+    await handle.sync();
+    await rename(unfinished, target);
+  } finally {
+    await rm(unfinished, { force: true });
+  }
+  for (const folder of [dirname(target), paths.large]) flushFolder(folder);
+  return true;
 }
 
-/** For an entry that could not be read when it was withheld. */
-function withCopiedDigest(row: WithheldRow, copy: SmallCopy | undefined): WithheldRow {
-  if (copy === undefined) return row;
-  const digest =
-    withheldRow(copy)?.digest ?? digestOf(Buffer.from(copy.salt, 'hex'), sha256(copy.body));
-  return { ...row, digest };
+/** How an entry is withheld: as here, with the digest that was unknown, or as the copy has it. */
+function withheldAs(stored: WithheldRow | undefined, copy: SmallCopy): WithheldRow | undefined {
+  const there = copy.withheld && {
+    ...copy.withheld,
+    digest: Buffer.from(copy.withheld.digest, 'hex'),
+  };
+  if (stored === undefined || stored.digest.length > 0) return stored ?? there;
+  const digest = there?.digest ?? digestOf(Buffer.from(copy.salt, 'hex'), sha256(copy.body));
+  return { ...stored, digest };
 }
 
 /** `column`: the key column that is stored now, which the copy does not have. */

@@ -3,11 +3,11 @@ import { existsSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 
 import type { Seq } from '../../../log/log.ts';
-import { openForReading, readable, readMetaSeq } from '../database.ts';
+import { openForReading, readable } from '../database.ts';
 import type { DataPaths } from '../data-paths.ts';
-import type { SeqSpan } from '../log/row-reader.ts';
+import { RowReader, type SeqSpan } from '../log/row-reader.ts';
 import type { LogFault } from '../log/chain-verifier.ts';
-import { isKeyRow, keyedEntries, keySum, prefixOf } from '../writer/keys.ts';
+import { isKeyRow, keyedEntries, keySum, keysUntil, prefixOf, UNTIL } from '../writer/keys.ts';
 
 const PAGE_SEQS = 4096;
 
@@ -22,13 +22,13 @@ export function* verifyKeys(
 ): Generator<readonly LogFault[]> {
   if (!existsSync(paths.keys)) return;
   using db = openForReading(paths.keys);
-  const until = Math.min(head, readMetaSeq(db, 'until'));
+  const until = Math.min(head, keysUntil(db, new RowReader(log)));
   for (let at = 0; at < until; at += PAGE_SEQS)
     yield unfoundKeys(log, db, { from: at + 1, to: Math.min(until, at + PAGE_SEQS) });
   const keyed = keyedEntries(log);
   const exists = log.prepare('SELECT 1 FROM entries WHERE seq = ?');
   const page = db.prepare(`SELECT prefix, seq, sum FROM keys WHERE (prefix, seq) > (?, ?)
-    ORDER BY prefix, seq LIMIT ${PAGE_SEQS}`);
+    AND prefix <> ${UNTIL} ORDER BY prefix, seq LIMIT ${PAGE_SEQS}`);
   for (let rows = page.all(-1, 0); rows.length > 0;) {
     yield rows.flatMap((row): LogFault[] => {
       const [prefix = 0, seq = 0, sum] = ['prefix', 'seq', 'sum'].map((name) => Number(row[name]));

@@ -7,6 +7,7 @@ import { after, before, suite, test } from 'node:test';
 
 import { entryHead, entryId } from '@open-presence/protocol';
 
+import { facet } from '../../../log/facet.ts';
 import { bodyOf, cut, draftOf, fill, randomOf } from '../../../log/log.fixture.ts';
 import type { Log } from '../../../log/log.ts';
 import { dataPathsIn } from '../data-paths.ts';
@@ -59,7 +60,9 @@ async function fillLog(log: Log, word = 'first'): Promise<void> {
   const spool = log.spool();
   await fill(spool, cut(bodyOf(700_000, 1), 100_000, randomOf(1)));
   await log.append({ ...draftOf({ key: `${word} large` }), body: spool });
-  await log.append({ ...draftOf(), body: log.spool() });
+  const marked = log.spool();
+  await marked.addFacets(facet('identity', 'Lumen'), 'identity');
+  await log.append({ ...draftOf(), body: marked });
   await small(EMPTY_LARGE + 1, LAST);
 }
 
@@ -166,6 +169,21 @@ suite('verifyLog()', () => {
     assert.deepEqual(faults, [{ seq: LARGE, description: 'has lost its file' }]);
   });
 
+  test('finds a changed byte of the facets beside a large file, and where they are lost', async () => {
+    const changes: readonly ((file: string) => Promise<unknown>)[] = [
+      async (file) => await writeFile(file, (await readFile(file)).with(3, 0)),
+      async (file) => await rm(file),
+    ];
+    for (const change of changes) {
+      const faults = await found(async (folder) => {
+        const names = await readdir(join(folder, 'large'), { recursive: true });
+        const name = names.find((each) => each.endsWith('.identity')) ?? '';
+        await change(join(folder, 'large', name));
+      });
+      assert.deepEqual(seqs(faults), [EMPTY_LARGE]);
+    }
+  });
+
   test('takes a large file that a crash has left where it came in', async () => {
     const faults = await found(async (folder) => {
       const file = await largeOf(folder);
@@ -221,9 +239,11 @@ suite('verifyLog()', () => {
     'a longer room': ({ room }) => ({ room: `${room}s` }),
     'an empty link': () => ({ link: Buffer.alloc(32) }),
     'another salt': () => ({ salt: Buffer.alloc(16) }),
-    'a file': () => ({ large: { name: '00000000-0000-4000-8000-000000000000', size: 0 } }),
+    'a file': () => ({
+      large: { name: '00000000-0000-4000-8000-000000000000', size: 0, facets: '' },
+    }),
     'a file elsewhere': () => ({
-      large: { name: '../log.sqlite'.padStart(36, '../log'), size: 0 },
+      large: { name: '../log.sqlite'.padStart(36, '../log'), size: 0, facets: '' },
     }),
     'no text': () => ({ text: [Buffer.alloc(0)] }),
     'a longer text': ({ text: [text] }) => ({

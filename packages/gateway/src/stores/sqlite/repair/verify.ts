@@ -7,12 +7,18 @@
  * may run meanwhile: some entries at a time are a transaction of their own, up to the entry that was
  * the newest at the start.
  */
+import { existsSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import { setImmediate as nextTick } from 'node:timers/promises';
 
 import type { Seq } from '../../../log/log.ts';
+import { assertStorageFault } from '../../../storage-fault.ts';
+import { digestOf, readComplete } from '../backup/description.ts';
 import { type DataPaths, dataPathsIn } from '../data-paths.ts';
-import { isSpoiled, readMeta } from '../database.ts';
+import { isSpoiled, readable, readMeta } from '../database.ts';
+import { digestOfFacets } from '../large/large-files.ts';
+import type { EntryRow } from '../log/entry-row.ts';
+import { EntryVerifier } from '../log/entry-verifier.ts';
 import { RowReader } from '../log/row-reader.ts';
 import { ChainVerifier, type LogFault } from '../log/chain-verifier.ts';
 import { openLogForReading } from '../log/log-database.ts';
@@ -46,37 +52,46 @@ export interface VerifyResult {
 const PAGE_ENTRIES = 64;
 
 /** The link does not cover these. */
-export const OTHER_FACETS = 'has other facets, flags or file than were stored';
+const OTHER_FACETS = 'has other facets, flags or file than were stored';
 
 /**
  * Yields faults as they are found, and the progress after each page. Throws when the folder has no
- * log that this program can read, and when aborted.
+ * log that this program can read, when it is a backup that does not count, and when aborted.
  */
 export async function* verifyLog(
   folder: string,
   signal?: AbortSignal,
 ): AsyncGenerator<VerifyEvent, VerifyResult, undefined> {
   const paths = dataPathsIn(folder);
+  const findings = await changesOf(paths);
+  for (const description of findings) yield { type: 'fault', seq: undefined, description };
+  using db = openLogForReading(paths);
+  const verifier = new ChainVerifier(paths);
+  const head = new RowReader(db).lastSeq();
+  let faults = findings.length;
+  for await (const event of verifyEvents(db, { paths, verifier, head, signal })) {
+    if (event.type === 'fault') faults += 1;
+    yield event;
+  }
+  const { entries, bytes, withheld } = verifier;
+  const link = Buffer.from(verifier.link).toString('hex');
+  return { name: String(readMeta(db, 'name')), entries, bytes, faults, withheld, link };
+}
+
+/** How the log differs as a whole from what other files know of it. */
+async function changesOf(paths: DataPaths): Promise<string[]> {
+  const backup = readComplete(paths);
   const history = findLostHistory(paths);
   if (history !== undefined && history.end === undefined)
     throw new Error(`The log ${history.findings.join(', and ')}.`);
-  const db = openLogForReading(paths);
-  try {
-    const findings = history?.findings ?? [];
-    for (const description of findings) yield { type: 'fault', seq: undefined, description };
-    const verifier = new ChainVerifier(paths);
-    const head = new RowReader(db).lastSeq();
-    let faults = findings.length;
-    for await (const event of verifyEvents(db, { paths, verifier, head, signal })) {
-      if (event.type === 'fault') faults += 1;
-      yield event;
-    }
-    const { entries, bytes, withheld } = verifier;
-    const link = Buffer.from(verifier.link).toString('hex');
-    return { name: String(readMeta(db, 'name')), entries, bytes, faults, withheld, link };
-  } finally {
-    db.close();
-  }
+  const findings = [...(history?.findings ?? [])];
+  if (
+    backup !== undefined &&
+    existsSync(paths.log) &&
+    (await digestOf(paths.log)) !== backup.sha256
+  )
+    findings.push('log.sqlite is not what was backed up');
+  return findings;
 }
 
 export interface VerifyTask {
@@ -103,7 +118,7 @@ async function* verifyEvents(db: DatabaseSync, task: VerifyTask): AsyncGenerator
 /** From the next entry of the verifier to the head. */
 export async function* verifyEntries(
   log: RowReader,
-  { verifier, head, signal }: VerifyTask,
+  { paths, verifier, head, signal }: VerifyTask,
 ): AsyncGenerator<VerifyEvent> {
   const progress = (at: Seq): VerifyEvent => {
     const { entries, bytes } = verifier;
@@ -115,12 +130,39 @@ export async function* verifyEntries(
       verifier.skip(seq);
       yield { type: 'fault', seq, description: `cannot be read (${row.error.message})` };
     } else {
-      if (!row.isWhole) yield { type: 'fault', seq, description: OTHER_FACETS };
-      for (const fault of await verifier.verify(row, signal)) yield { type: 'fault', ...fault };
+      const faults = await verifier.verify(row, signal);
+      for (const fault of faults) yield { type: 'fault', ...fault };
+      if (faults.length === 0 && !(await isWhole(row, paths)))
+        yield { type: 'fault', seq, description: OTHER_FACETS };
     }
-    if (seq % PAGE_ENTRIES > 0) continue;
+    // A large entry takes long.
+    if (seq % PAGE_ENTRIES > 0 && ('error' in row || row.large === undefined)) continue;
     yield progress(seq);
     await nextTick(undefined, { signal });
   }
   yield progress(head);
+}
+
+/** Whether what the link does not cover is what was stored. */
+export async function isWhole(row: EntryRow, paths: DataPaths): Promise<boolean> {
+  const { file, marked } = row;
+  if (!row.isWhole || !marked || file === undefined) return row.isWhole;
+  try {
+    return (await digestOfFacets(paths, file.name)) === file.facets;
+  } catch (error) {
+    assertStorageFault(error);
+    return false;
+  }
+}
+
+/** What is wrong with a single entry, by its link and by its checksum. */
+export async function faultOf(
+  seq: Seq,
+  log: RowReader,
+  paths: DataPaths,
+): Promise<string | undefined> {
+  const fault = await new EntryVerifier(log, paths).fault(seq);
+  if (fault !== undefined) return fault;
+  const row = readable(() => log.entry(seq));
+  return row !== undefined && (await isWhole(row, paths)) ? undefined : OTHER_FACETS;
 }

@@ -9,7 +9,7 @@ import type { CopyResult, EntryCopy, WithheldCopy } from '../../../log/log-copie
 import type { Seq } from '../../../log/log.ts';
 import { PORTABILITIES, type Portability } from '../../../log/portability.ts';
 import type { LargeBody } from '../../../log/packed-drafts.ts';
-import type { WithheldRow } from '../withholding/withheld-entry.ts';
+import type { WithheldRow } from '../log/entry-row.ts';
 
 /** Of a thread that copies. */
 export interface CopyRequest {

@@ -12,7 +12,7 @@ import { RowReader } from '../log/row-reader.ts';
 import { CopyBatch } from './copy-batch.ts';
 import { FileSpool } from '../large/file-spool.ts';
 import { UploadThreads } from '../large/upload-threads.ts';
-import { WithholdClient } from '../withholding/withhold-client.ts';
+import { withholdEntries } from '../withholding/withhold-client.ts';
 import type { WriterCalls } from '../writer/writer-calls.ts';
 
 export class CopyClient implements LogCopier, AsyncDisposable {
@@ -23,7 +23,6 @@ export class CopyClient implements LogCopier, AsyncDisposable {
   readonly #db: DatabaseSync;
   readonly #log: RowReader;
   readonly #uploadThreads: UploadThreads;
-  readonly #withholding: WithholdClient;
   readonly #spools = new Set<FileSpool>();
   /** Buffers of batches that are stored. */
   readonly #free: ArrayBuffer[] = [];
@@ -37,9 +36,6 @@ export class CopyClient implements LogCopier, AsyncDisposable {
     this.#log = new RowReader(this.#db);
     this.#uploadThreads = new UploadThreads(shared);
     this.#calls = new ThreadCaller(port);
-    const withhold = (items: Parameters<WriterCalls['withhold']>[0]) =>
-      this.#calls.call('withhold', items);
-    this.#withholding = new WithholdClient(withhold, paths, this.#log);
   }
 
   head(): Seq {
@@ -88,7 +84,8 @@ export class CopyClient implements LogCopier, AsyncDisposable {
   }
 
   async withhold(withholdings: readonly WithholdingCopy[]): Promise<void> {
-    await this.#withholding.withhold(withholdings);
+    const stored = { paths: this.#paths, log: this.#log };
+    await withholdEntries(withholdings, stored, (items) => this.#calls.call('withhold', items));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

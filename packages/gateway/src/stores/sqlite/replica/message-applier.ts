@@ -8,7 +8,7 @@ import { StorageFault } from '../../../storage-fault.ts';
 import type { PackedDraft, WriteResult } from '../../../log/packed-drafts.ts';
 import type { DraftForm, StreamPosition, UnpackedBatch } from '../../../log/ordered-batch.ts';
 import type { EntryAppender } from '../writer/entry-appender.ts';
-import { DerivedSalts, saltsOf } from '../writer/salts.ts';
+import { saltsOf } from '../writer/salts.ts';
 import { StreamMessages } from './stream-messages.ts';
 import { StreamProgress } from './stream-progress.ts';
 
@@ -61,7 +61,7 @@ export class MessageApplier {
   }
 
   #applyDraft(draft: PackedDraft, time: number, form: DraftForm): WriteResult {
-    if ('salts' in form) return this.#entries.append(draft, time, new DerivedSalts(form.salts));
+    if ('salts' in form) return this.#entries.append(draft, time, form.salts);
     if ('repeats' in form) return this.#entries.repeated(form.repeats);
     return this.#entries.appendWithheld(draft, time, form);
   }

@@ -3,7 +3,7 @@ import { rmSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 
 import type { LogBeginning, ReplicaFolder, ReplicaLog } from '../../../log/replica.ts';
-import { refuseBackup } from '../backup/begin-log.ts';
+import { refuseBackup } from '../backup/description.ts';
 import { type DataPaths, dataPathsIn } from '../data-paths.ts';
 import { readMeta } from '../database.ts';
 import { lockFile } from '../lock-file.ts';

@@ -20,7 +20,7 @@ import { isSpoiled, openForReading } from '../database.ts';
 import { RowReader } from '../log/row-reader.ts';
 import { digestOf } from '../log/chain.ts';
 import { keyColumn } from '../log/key-column.ts';
-import { DerivedSalts, saltsOf } from '../writer/salts.ts';
+import { bodySalt, idSalt, keySalt, saltsOf } from '../writer/salts.ts';
 import { sha256 } from '../log/sha256.ts';
 import {
   readErasures,
@@ -107,9 +107,9 @@ export const LOG_FORMAT: LogFormat = {
     return {
       time,
       reason,
-      idSalt: new DerivedSalts(salts).idSalt(),
-      digest: digestOf(salts.subarray(0, 16), hash),
-      key: key && keyColumn(salts.subarray(16, 32), key),
+      idSalt: idSalt(salts),
+      digest: digestOf(bodySalt(salts), hash),
+      key: key && keyColumn(keySalt(salts), key),
       upload: large?.name,
     };
   },

@@ -8,8 +8,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { Seq } from '../../../log/log.ts';
 import type { ErasedMessages, Erasure, UnusedUpload } from '../../../log/replica.ts';
 import type { WriteResult } from '../../../log/packed-drafts.ts';
-import { numberAllWithheld, withheldLookup } from '../withholding/withheld-table.ts';
-import type { WithheldLookup } from '../withholding/withheld-entry.ts';
+import { type WithheldLookup, withheldLookup } from '../withholding/withheld-table.ts';
 
 // A message whose drafts made entries: `first` is the seq of the first of them.
 // A draft that made none: `seq` is the entry that had its idempotency key, or 0, and `first` as above.
@@ -103,9 +102,7 @@ export function copyStreamMessages(db: DatabaseSync, from: string): void {
     if (exists.get(table)) db.exec(`INSERT INTO main.${table} SELECT * FROM ${from}.${table}`);
 }
 
-/** Makes a copy a log of its own. */
 export function removeStreamMessages(db: DatabaseSync): void {
-  numberAllWithheld(db);
   for (const table of NAMES) db.exec(`DROP TABLE IF EXISTS main.${table}`);
 }
 

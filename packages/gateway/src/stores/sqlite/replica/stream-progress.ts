@@ -12,6 +12,7 @@ import {
   VALID_MS,
 } from '../../../log/ordered-batch.ts';
 import { readMeta } from '../database.ts';
+import { numberAllWithheld } from '../withholding/withheld-table.ts';
 import { copyStreamMessages, removeStreamMessages } from './stream-messages.ts';
 
 /** What is known of a publisher. */
@@ -51,10 +52,11 @@ export function joinStream(db: DatabaseSync, stream: string, head: Seq): void {
 const ROWS = `name = '${NAME}' OR name GLOB '${PUBLISHER}*'`;
 
 /**
- * Copies all that a copy knows of its stream from an attached database into one that has nothing of a
- * stream, within the caller's transaction. Returns whether the log there is a copy.
+ * Copies all that a copy knows of its stream from an attached database, in place of what is known here,
+ * within the caller's transaction. Returns whether the log there is a copy.
  */
 export function copyStreamState(db: DatabaseSync, from: string): boolean {
+  removeStream(db);
   const isCopy = db.prepare(`SELECT 1 FROM ${from}.meta WHERE name = '${NAME}'`).get();
   if (isCopy === undefined) return false;
   db.exec(`INSERT INTO main.meta SELECT * FROM ${from}.meta WHERE ${ROWS}`);
@@ -64,7 +66,12 @@ export function copyStreamState(db: DatabaseSync, from: string): boolean {
 
 /** Makes a copy a log of its own. */
 export function leaveStream(db: DatabaseSync): void {
-  db.exec(`DELETE FROM meta WHERE ${ROWS}`);
+  removeStream(db);
+  numberAllWithheld(db);
+}
+
+function removeStream(db: DatabaseSync): void {
+  db.exec(`DELETE FROM main.meta WHERE ${ROWS}`);
   removeStreamMessages(db);
 }
 

@@ -18,7 +18,7 @@ import { after, before, describe, it } from 'node:test';
 import { until } from '../../../../../../conformance/until.ts';
 import { dataFolder, type DataFolder } from '../../../../../../test/gateway-process.ts';
 import { facet } from '../../../log/facet.ts';
-import { draftOf, fill, randomOf } from '../../../log/log.fixture.ts';
+import { draftOf, fill, plainTexts, randomOf } from '../../../log/log.fixture.ts';
 import type { Log, Selection } from '../../../log/log.ts';
 import { bestSeqs, seqsFound, textQuery, untilSearchable } from '../../../search/search.fixture.ts';
 import { SqliteLog } from '../sqlite-log.ts';
@@ -73,7 +73,7 @@ async function open(folder: string): ReturnType<typeof openSqliteLog> {
 }
 
 async function textOf(log: Log): Promise<string> {
-  const pieces = log.readText(GARDEN, ',\n');
+  const pieces = plainTexts(log, GARDEN, ',\n');
   const copies = await Array.fromAsync(pieces, (piece) => Buffer.from(piece));
   return Buffer.concat(copies).toString();
 }

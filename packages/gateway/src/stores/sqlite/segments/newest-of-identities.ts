@@ -10,7 +10,7 @@ import type { Entry, Seq } from '../../../log/log.ts';
 import type { RowReader } from '../log/row-reader.ts';
 import type { SeqRange } from '../seq-source.ts';
 import { FacetSource, type FacetSources, placeOf } from './search/facet-source.ts';
-import { takeSteps } from './search/search-turns.ts';
+import { takeSteps } from './search/search-steps.ts';
 
 /** Entries that are walked at once: the log is read from old to new. */
 const WALKED = 256;

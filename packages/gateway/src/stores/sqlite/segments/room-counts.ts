@@ -1,10 +1,13 @@
 /** How many entries of each kind the rooms have. */
 import type { RoomCount, Seq } from '../../../log/log.ts';
-import type { RowReader } from '../log/row-reader.ts';
+import type { RowReader, SeqSpan } from '../log/row-reader.ts';
 import type { EntryRow } from '../log/entry-row.ts';
 import type { CountsUntil, SharedSegments } from '../shared-segments.ts';
 
 type Counted = Pick<EntryRow, 'seq' | 'room' | 'kind' | 'time'>;
+
+/** Entries of the log that are counted in a step. */
+const STEP = 8192;
 
 /** Counts entries, which must be added in the order of the log. */
 export class RoomTally {
@@ -16,6 +19,14 @@ export class RoomTally {
 
   add({ room, kind, seq, time }: Counted): void {
     this.#add({ room, kind, count: 1, latest: { seq, time } });
+  }
+
+  /** Counts these entries of the log. Yields between some of them. */
+  *addRows(log: RowReader, { from, to }: SeqSpan): Generator<void, void, undefined> {
+    for (let at = from; at <= to; at += STEP) {
+      for (const row of log.rows({ from: at, to: Math.min(to, at + STEP - 1) })) this.add(row);
+      yield;
+    }
   }
 
   addCounts(counts: Iterable<RoomCount>): void {

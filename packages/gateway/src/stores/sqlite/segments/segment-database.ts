@@ -1,6 +1,6 @@
 /**
  * The index of a segment: an SQLite file with the words and facets of its entries, how many entries
- * each room has, and which consecutive entries of a kind are sent together (see `runs.ts`).
+ * each room has, and which consecutive entries of a kind are sent together (see `run-bounds.ts`).
  */
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import type { DataPaths } from '../data-paths.ts';
 import { segmentFolder } from '../segment-record.ts';
 
 /** Must change with the tables, with the tokenizer, and with which values are searched. */
-export const SEGMENT_FORMAT = 1;
+export const SEGMENT_FORMAT = 2;
 
 // `ascii` splits at spaces, and leaves the words of our own tokenizer as they are.
 const TABLES = `
@@ -32,8 +32,6 @@ const TABLES = `
     first INTEGER NOT NULL,
     last INTEGER NOT NULL,
     count INTEGER NOT NULL,
-    size INTEGER NOT NULL,
-    isComplete INTEGER NOT NULL,
     PRIMARY KEY (kind, first)
   ) WITHOUT ROWID, STRICT;
   -- position: the newest entry of the segment that is in it. rows: those of the large entry after it that

@@ -11,7 +11,7 @@ import { assertStorageFault } from '../../../storage-fault.ts';
 import type { DataPaths } from '../data-paths.ts';
 import { isMissing } from '../segment-record.ts';
 import { type SegmentState, type SharedSegments, stampOf } from '../shared-segments.ts';
-import type { SearchSteps } from './search/search-turns.ts';
+import type { SearchSteps } from './search/search-steps.ts';
 import { IndexConnection, indexFile, isCorrupt } from './segment-database.ts';
 
 /** Each takes a descriptor. */
@@ -35,7 +35,7 @@ type Read<T> = (connection: IndexConnection) => T;
 
 export class SegmentReader implements Disposable {
   readonly #paths: DataPaths;
-  readonly #segments: SharedSegments;
+  readonly segments: SharedSegments;
   readonly #onSpoiled: (spoiled: SpoiledSegment) => void;
   /** The one that was used last is at the end. */
   readonly #open = new Map<number, OpenSegment>();
@@ -46,22 +46,28 @@ export class SegmentReader implements Disposable {
     onSpoiled: (spoiled: SpoiledSegment) => void,
   ) {
     this.#paths = paths;
-    this.#segments = segments;
+    this.segments = segments;
     this.#onSpoiled = onSpoiled;
   }
 
   /** What `read` returns; undefined if the segment cannot be read now. */
   *steps<T>(number: number, read: Read<T>): SearchSteps<{ readonly value: T } | undefined> {
     for (;;) {
-      const found = this.read(number, read);
+      const found = this.#read(number, read);
       if (found !== 'changing') return found;
       yield;
     }
   }
 
-  /** The same; 'changing' if it can be read in a moment. */
-  read<T>(number: number, read: Read<T>): { readonly value: T } | 'changing' | undefined {
-    const state = this.#segments.state(number);
+  /** The same; undefined also if it can be read in a moment. */
+  now<T>(number: number, read: Read<T>): T | undefined {
+    const found = this.#read(number, read);
+    return found === 'changing' ? undefined : found?.value;
+  }
+
+  /** 'changing' if it can be read in a moment. */
+  #read<T>(number: number, read: Read<T>): { readonly value: T } | 'changing' | undefined {
+    const state = this.segments.state(number);
     if (state === undefined) {
       this.#close(number);
       return undefined;
@@ -106,7 +112,7 @@ export class SegmentReader implements Disposable {
   }
 
   #hasChanged(number: number, { generation }: SegmentState): boolean {
-    return this.#segments.generation(number) !== generation;
+    return this.segments.generation(number) !== generation;
   }
 
   #failed(number: number, state: SegmentState, error: unknown): 'changing' | undefined {

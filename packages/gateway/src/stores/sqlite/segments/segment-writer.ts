@@ -13,8 +13,8 @@ import { type SharedSegments, stampOf } from '../shared-segments.ts';
 import { EntryWords, facetTokens, type LargeRow, largeRows } from './entry-tokens.ts';
 import { identitiesIn } from './newest-of-identities.ts';
 import { RoomTally } from './room-counts.ts';
-import { RunBounds, type RunRow } from './run-bounds.ts';
-import { largeRowId } from './search/match-query.ts';
+import { RunBounds } from './runs/run-bounds.ts';
+import { LargeRows } from './search/match-query.ts';
 import { indexFile, openIndex } from './segment-database.ts';
 import { SpoiledFile } from './segment-files.ts';
 
@@ -54,10 +54,10 @@ export class SegmentWriter {
   readonly #count: StatementSync;
   readonly #setNewest: StatementSync;
   readonly #putRun: StatementSync;
-  readonly #removeRun: StatementSync;
   readonly #setState: StatementSync;
+  readonly #largeRows: LargeRows;
   readonly #words = new EntryWords();
-  readonly #runs: RunBounds;
+  readonly #runs = new RunBounds();
   /** By identity: of the entries of a step. */
   readonly #newest = new Map<string, Seq>();
   /** Rows of the large entry after the position that are stored. */
@@ -76,6 +76,7 @@ export class SegmentWriter {
     this.number = number;
     this.first = segments.firstOf(number);
     this.last = segments.lastOf(number);
+    this.#largeRows = new LargeRows(this.first);
     this.#file = indexFile(paths, number);
     makeSegmentFolder(paths, number);
     const db = openIndex(this.#file);
@@ -83,24 +84,15 @@ export class SegmentWriter {
     const stats = statSync(this.#file);
     this.#ino = stats.ino;
     this.#stamp = stampOf(stats);
-    const prepare = (sql: string): StatementSync => {
-      const statement = db.prepare(sql);
-      // `run` returns the last row id, which may be that of a large entry.
-      statement.setReadBigInts(true);
-      return statement;
-    };
-    this.#insert = prepare('INSERT INTO texts (rowid, words, facets) VALUES (?, ?, ?)');
-    this.#merge = prepare('INSERT INTO texts (texts, rank) VALUES (?, ?)');
-    this.#count = prepare(`INSERT INTO counts VALUES (?, ?, ?, ?, ?) ON CONFLICT DO UPDATE
+    this.#insert = db.prepare('INSERT INTO texts (rowid, words, facets) VALUES (?, ?, ?)');
+    this.#merge = db.prepare('INSERT INTO texts (texts, rank) VALUES (?, ?)');
+    this.#count = db.prepare(`INSERT INTO counts VALUES (?, ?, ?, ?, ?) ON CONFLICT DO UPDATE
       SET count = count + excluded.count, seq = excluded.seq, time = excluded.time`);
-    this.#setNewest = prepare(
+    this.#setNewest = db.prepare(
       'INSERT INTO newest VALUES (?, ?) ON CONFLICT DO UPDATE SET seq = excluded.seq',
     );
-    this.#putRun = prepare('INSERT OR REPLACE INTO runs VALUES (?, ?, ?, ?, ?, ?)');
-    this.#removeRun = prepare('DELETE FROM runs WHERE kind = ? AND first = ?');
-    this.#setState = prepare('INSERT OR REPLACE INTO state VALUES (?, ?)');
-    const open = db.prepare('SELECT * FROM runs WHERE isComplete = 0').all();
-    this.#runs = new RunBounds(open as unknown as RunRow[]);
+    this.#putRun = db.prepare('INSERT INTO runs VALUES (?, ?, ?, ?)');
+    this.#setState = db.prepare('INSERT OR REPLACE INTO state VALUES (?, ?)');
     this.#storedRows = this.#state('rows') ?? 0;
     this.position = this.#state('position') ?? this.first - 1;
   }
@@ -128,12 +120,14 @@ export class SegmentWriter {
     return tally.counts();
   }
 
+  /** To be called before it is sealed or closed: whoever goes on does so with other runs. */
+  endRuns(): void {
+    this.#runs.endAll();
+    this.#commit(() => this.#putRuns());
+  }
+
   /** Merges some of the index. Returns whether there may be more to merge. */
   merge(): boolean {
-    if (!this.#hasBegunToMerge) {
-      this.#runs.completeAll();
-      this.#commit(() => this.#putRuns());
-    }
     // A negative number begins to merge everything.
     const pages = this.#hasBegunToMerge ? MERGE_PAGES : -MERGE_PAGES;
     const before = this.#totalChanges();
@@ -144,9 +138,7 @@ export class SegmentWriter {
 
   /** Writes a copy without free pages. */
   copyTo(file: string): void {
-    const copy = this.#db.prepare('VACUUM INTO ?');
-    copy.setReadBigInts(true);
-    copy.run(file);
+    this.#db.prepare('VACUUM INTO ?').run(file);
   }
 
   counts(): RoomCount[] {
@@ -223,7 +215,7 @@ export class SegmentWriter {
       const step = rows.next();
       if (step.done === true) {
         tally.add(entry);
-        this.#runs.complete(entry.kind);
+        this.#runs.end(entry.kind);
         this.#setState.run('larges', 1);
         this.#large = undefined;
         this.#storedRows = 0;
@@ -231,7 +223,7 @@ export class SegmentWriter {
         return;
       }
       const { words, facets } = step.value;
-      this.#insert.run(largeRowId(entry.seq, large.count), words, facets);
+      this.#insert.run(this.#largeRows.first(entry.seq) + large.count, words, facets);
       large.count += 1;
       // A facet costs as much as a few words.
       size += words.length + 3 * facets.length;
@@ -245,10 +237,8 @@ export class SegmentWriter {
   }
 
   #putRuns(): void {
-    for (const { kind, first, last, count, size, isComplete } of this.#runs.takeChanged()) {
-      if (count === 0) this.#removeRun.run(kind, first);
-      else this.#putRun.run(kind, first, last, count, size, isComplete ? 1 : 0);
-    }
+    for (const { kind, first, last, count } of this.#runs.takeEnded())
+      this.#putRun.run(kind, first, last, count);
   }
 
   #totalChanges(): number {

@@ -7,16 +7,17 @@ import { setImmediate as nextTick } from 'node:timers/promises';
 
 import { assertStorageFault, causeOf } from '../../../storage-fault.ts';
 import { DamageRegistry } from '../damage/damage-registry.ts';
-import { readScrubProgress, writeScrubProgress } from '../damage/scrub-progress.ts';
+import { scrubProgress, storeScrubProgress } from '../damage/scrub-progress.ts';
 import { Scrubber } from '../damage/scrubber.ts';
 import { openForReading, readMeta } from '../database.ts';
 import { RowReader } from '../log/row-reader.ts';
 import { unerased } from '../withholding/withheld-table.ts';
 import { StoreThread } from '../store-thread.ts';
-import { RunsMaker } from './runs-maker.ts';
-import type { FromReader } from './search/messages.ts';
-import { QueryEngine } from './search/query-engine.ts';
-import { QueryServer } from './search/query-server.ts';
+import { RunsMaker } from './runs/runs-maker.ts';
+import { answerCall } from '../../../thread-call.ts';
+import type { FromReader } from './search/search-calls.ts';
+import { SearchServer } from './search/search-server.ts';
+import type { SearchContext } from './search/word-search.ts';
 import { SegmentReader } from './segment-reader.ts';
 import { Segments } from './segments.ts';
 
@@ -60,7 +61,6 @@ const reader = new SegmentReader(paths, shared.segments, (spoiled) => {
 });
 const runs = new RunsMaker({
   paths,
-  segments: shared.segments,
   log,
   reader,
   hasDamaged: (from, to) => damage.hasBetween(from, to),
@@ -69,23 +69,20 @@ const runs = new RunsMaker({
     thread.report('derived', undefined);
   },
 });
-const queries = new QueryServer(
-  new QueryEngine({
-    reader,
-    segments: shared.segments,
-    available: async (number) => {
-      wake();
-      await segments.available(number);
-    },
-  }),
-);
-
+const searching: SearchContext = {
+  reader,
+  shared,
+  available: async (number) => {
+    wake();
+    await segments.available(number);
+  },
+};
 let woken = Promise.withResolvers<void>();
 let isWatching = false;
 /** When the next entries are indexed, at the earliest; undefined if there are none. */
 let dueAt: number | undefined;
 
-const scrubbed = readScrubProgress(paths);
+const scrubbed = scrubProgress(paths.folder);
 const scrubber = new Scrubber(thread, damage, scrubbed?.at ?? 0);
 let completed = scrubbed?.completed ?? 0;
 let storedAt = performance.now();
@@ -107,13 +104,19 @@ const aborted = new Promise<void>((resolve) => {
 void aborted.then(wake);
 thread.serve((client) => {
   damage.addClient(client);
-  queries.addClient(client, thread.signal);
+  const searches = new SearchServer(searching);
+  const endSearches = (): void => searches.endAll();
+  client.on('close', endSearches);
+  thread.signal.addEventListener('abort', endSearches);
   client.on('message', (message: FromReader) => {
-    if ('unreadable' in message) damage.add(message.unreadable);
-    else if ('spoiled' in message) segments.report(message.spoiled);
-    else if ('wanted' in message) runs.want(message.wanted);
-    else return;
-    wake();
+    if ('call' in message) void answerCall(client, message, searches);
+    else if ('endOfSearch' in message) searches.end(message.endOfSearch);
+    else {
+      if ('unreadable' in message) damage.add(message.unreadable);
+      else if ('spoiled' in message) segments.report(message.spoiled);
+      else runs.want(message.wanted);
+      wake();
+    }
   });
 });
 await Promise.all([
@@ -139,6 +142,7 @@ function wake(): void {
 
 function onOutcome(fault?: Error): void {
   thread.report('index', fault && causeOf(fault));
+  shared.searchFailing = fault !== undefined;
   if (fault !== undefined) segments.failed(fault);
 }
 
@@ -166,8 +170,7 @@ function follow(): boolean {
   if (segments.behind > 0) {
     dueAt ??= started + (segments.behind < BUSY_ENTRIES ? BATCH_DELAY_MS : 0);
   }
-  const isDue = dueAt !== undefined && started >= dueAt;
-  if (!isDue && !segments.isRestoring) return false;
+  if (dueAt === undefined || started < dueAt) return false;
   const { head } = shared;
   segments.follow();
   const ended = performance.now();
@@ -235,5 +238,5 @@ function passCompleted(): void {
 
 function storeScrub(): void {
   storedAt = performance.now();
-  writeScrubProgress(paths, { at: scrubber.at, completed });
+  storeScrubProgress(paths, { at: scrubber.at, completed });
 }

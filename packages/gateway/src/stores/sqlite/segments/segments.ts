@@ -3,34 +3,28 @@
  * after a start that they are what was written, and removes those that are not, or that have what
  * was withheld, and makes them again. All work is short steps, one at a time.
  */
-import { existsSync, renameSync, rmSync, statSync } from 'node:fs';
+import { renameSync, rmSync } from 'node:fs';
 
 import type { RoomCount, Seq } from '../../../log/log.ts';
 import { assertStorageFault, causeOf, StorageFault } from '../../../storage-fault.ts';
-import {
-  readRecord,
-  recordFile,
-  segmentNumbers,
-  type SegmentRecord,
-  writeChecked,
-} from '../segment-record.ts';
+import { readRecord, recordFile, segmentNumbers, type SegmentRecord } from '../segment-record.ts';
 import { type SharedSegments, stampOf } from '../shared-segments.ts';
+import { RoomTally } from './room-counts.ts';
+import { indexFile, isCorrupt } from './segment-database.ts';
 import {
   flushFile,
   isUsable,
+  removeSegment,
+  restoreRecord,
   type SegmentsContext,
+  SpoiledFile,
   statOf,
+  verifyIndex,
   verifyRecorded,
   writeRecord,
-} from './recorded-segment.ts';
-import { RoomTally } from './room-counts.ts';
-import { indexFile, isCorrupt } from './segment-database.ts';
-import { removeSegment, SpoiledFile, verifyFile } from './segment-files.ts';
+} from './segment-files.ts';
 import type { SpoiledSegment } from './segment-reader.ts';
 import { SegmentWriter } from './segment-writer.ts';
-
-/** Entries of the log that are counted in a step. */
-const COUNT_STEP = 8192;
 
 type Steps = AsyncGenerator<void, void, undefined>;
 
@@ -74,8 +68,7 @@ export class Segments {
       removeSegment(paths, number);
     }
     this.#newest = Math.max(0, ...this.#segments.keys());
-    const newest = this.#segments.get(this.#newest);
-    shared.indexed = newest?.record?.last ?? newest?.writer?.position ?? 0;
+    shared.indexed = this.#positionOf(this.#newest) ?? 0;
     for (const { number, writer } of this.#segments.values())
       if (number === this.#newest || writer?.isFull === true) writer?.publish();
     yield* this.#count();
@@ -87,23 +80,13 @@ export class Segments {
     return head - indexed;
   }
 
-  /** Whether the newest segment, with entries that were found by it before, is being made again. */
-  get isRestoring(): boolean {
-    const { indexed } = this.#context.shared;
-    const newest = this.#segments.get(this.#newest);
-    if (newest?.record !== undefined) return false;
-    return (newest?.writer?.position ?? 0) < Math.min(indexed, this.#shared.lastOf(this.#newest));
-  }
-
   /** Indexes the next entries. */
   follow(): void {
     const { shared } = this.#context;
     const writer = this.#newestWriter();
-    if (writer === undefined) return;
-    // What is made again was counted before.
-    const isNew = writer.position >= shared.indexed;
-    const counts = this.#step(writer, isNew ? shared.head : shared.indexed);
-    if (!isNew) return;
+    // What is made again is another job, and was counted before.
+    if (writer === undefined || writer.position < shared.indexed) return;
+    const counts = this.#step(writer, shared.head);
     if (counts.length > 0) this.#addCounts(counts, writer.position);
     shared.indexed = writer.position;
   }
@@ -140,10 +123,6 @@ export class Segments {
     for (const number of numbers) this.#remove(number);
   }
 
-  has(number: number): boolean {
-    return this.#segments.has(number);
-  }
-
   /** Resolves when the segment can be read. Rejects once it cannot be made. */
   async available(number: number): Promise<void> {
     if (this.#shared.state(number) !== undefined) return;
@@ -173,8 +152,9 @@ export class Segments {
     this.failed(new StorageFault('The log is closed.'));
     await this.#job?.steps.return();
     for (const { number, writer, record } of this.#segments.values()) {
-      if (record !== undefined) this.#restoreRecord(number, record);
+      if (record !== undefined) restoreRecord(this.#context.paths, number, record);
       if (writer === undefined) continue;
+      writer.endRuns();
       const [last, counts] = [writer.position, writer.counts()];
       writer.close();
       await writeRecord(this.#context, number, { last, counts, isSealed: false });
@@ -190,7 +170,7 @@ export class Segments {
       return true;
     }
     try {
-      for await (const _ of verifyFile(indexFile(paths, number), record));
+      for await (const _ of verifyIndex(paths, number, record));
     } catch (error) {
       if (!(error instanceof SpoiledFile)) throw error;
       this.#context.onSpoiled(causeOf(error));
@@ -206,16 +186,16 @@ export class Segments {
   async *#count(): Steps {
     const { shared, log } = this.#context;
     for (let number = 0; number <= this.#newest; number += 1) {
-      const segment = this.#segments.get(number);
-      const has = segment?.record?.last ?? segment?.writer?.position;
-      const end = Math.min(this.#shared.lastOf(number), shared.indexed);
-      for (let at = has ?? this.#shared.firstOf(number) - 1; at < end; at += COUNT_STEP) {
-        const to = Math.min(end, at + COUNT_STEP);
-        for (const row of log.rows({ from: at + 1, to })) this.#tally.add(row);
-        yield;
-      }
+      const from = (this.#positionOf(number) ?? this.#shared.firstOf(number) - 1) + 1;
+      yield* this.#tally.addRows(log, { from, to: this.#wantedOf(number) });
     }
     this.#addCounts([], shared.indexed);
+  }
+
+  /** The newest entry that a segment has; undefined if there is none. */
+  #positionOf(number: number): Seq | undefined {
+    const segment = this.#segments.get(number);
+    return segment?.record?.last ?? segment?.writer?.position;
   }
 
   #addCounts(counts: readonly RoomCount[], until: Seq): void {
@@ -269,8 +249,8 @@ export class Segments {
 
   /** Lets readers use the segment once it has all that they look for in it. */
   #publishComplete(writer: SegmentWriter): void {
-    const { number, last, position } = writer;
-    if (position < Math.min(last, this.#context.shared.indexed)) return;
+    const { number, position } = writer;
+    if (position < this.#wantedOf(number)) return;
     if (this.#shared.state(number) !== undefined) return;
     writer.publish();
     this.#published(number);
@@ -286,17 +266,21 @@ export class Segments {
       const segment = this.#segments.get(number);
       if (segment?.writer?.isFull === true) return { number, steps: this.#seal(number) };
       if (segment?.isVerified === false) return { number, steps: this.#publish(number) };
-      const isIncomplete =
-        segment === undefined || (segment.record === undefined && !segment.writer?.isFull);
-      if (isIncomplete && number < this.#newest) return { number, steps: this.#make(number) };
+      if ((this.#positionOf(number) ?? 0) < this.#wantedOf(number))
+        return { number, steps: this.#make(number) };
     }
     return undefined;
   }
 
+  /** The newest entry that readers look for in a segment. */
+  #wantedOf(number: number): Seq {
+    return Math.min(this.#shared.lastOf(number), this.#context.shared.indexed);
+  }
+
   async *#make(number: number): Steps {
     const writer = this.#writerOf(number);
-    while (!writer.isFull) {
-      this.#step(writer, writer.last);
+    while (writer.position < this.#wantedOf(number)) {
+      this.#step(writer, this.#wantedOf(number));
       yield;
     }
   }
@@ -304,6 +288,7 @@ export class Segments {
   async *#seal(number: number): Steps {
     const { paths } = this.#context;
     const writer = this.#writerOf(number);
+    writer.endRuns();
     while (writer.merge()) yield;
     const file = indexFile(paths, number);
     const copy = `${file}.new`;
@@ -315,7 +300,7 @@ export class Segments {
     this.#shared.withdraw(number);
     this.#closeWriter(number);
     renameSync(copy, file);
-    this.#shared.publish(number, stampOf(statSync(file)));
+    this.#shared.publish(number, stampOf(statOf(file)));
     const record = await writeRecord(this.#context, number, {
       last: writer.last,
       counts,
@@ -333,14 +318,6 @@ export class Segments {
     segment.isVerified = true;
     this.#shared.publish(number, stamp);
     this.#published(number);
-  }
-
-  /** Somebody may have removed it; whether the index is what it says is checked by the next start. */
-  #restoreRecord(number: number, record: SegmentRecord): void {
-    const { paths } = this.#context;
-    if (!existsSync(indexFile(paths, number)) || readRecord(paths, number)?.sum === record.sum)
-      return;
-    writeChecked(recordFile(paths, number), record);
   }
 
   /** A sealed segment that was merely touched is right if its checksum is. */

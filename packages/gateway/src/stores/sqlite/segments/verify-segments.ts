@@ -4,22 +4,24 @@
  *
  * Changes nothing. A gateway may run meanwhile: a segment that is being written has no checksum yet.
  */
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { setImmediate as nextTick } from 'node:timers/promises';
 
 import { assertStorageFault } from '../../../storage-fault.ts';
 import { type DataPaths, dataPathsIn } from '../data-paths.ts';
 import { isMissing, readRecord, recordFile, segmentNumbers } from '../segment-record.ts';
-import { headerOf, runsFolder } from './run-files.ts';
+import { headerOf, runsFolder } from './runs/run-files.ts';
 import { indexFile, SEGMENT_FORMAT } from './segment-database.ts';
-import { SpoiledFile, verifyFile } from './segment-files.ts';
+import { SpoiledFile, verifyIndex } from './segment-files.ts';
 
 export interface DerivedFault {
   readonly file: string;
   /** Completes a sentence that begins with the name of the file. */
   readonly description: string;
 }
+
+const OTHER_BYTES = 'has other bytes than were written';
 
 /**
  * Yields what has changed as it is found, with paths relative to the folder. `logId`: the name of the log.
@@ -30,72 +32,59 @@ export async function* verifyDerived(
   logId: string,
 ): AsyncGenerator<DerivedFault, void, undefined> {
   const paths = dataPathsIn(folder);
-  for (const number of segmentNumbers(paths))
-    for await (const { file, description } of segmentFaults(paths, number, logId))
-      yield { file: relative(folder, file), description };
+  for (const number of segmentNumbers(paths)) {
+    const faults = [
+      [recordFile(paths, number), recordFault(paths, number, logId)],
+      [indexFile(paths, number), await indexFault(paths, number, logId)],
+    ] as const;
+    for (const [file, description] of faults)
+      if (description !== undefined) yield { file: relative(folder, file), description };
+    for (const file of runsIn(paths, number)) {
+      await nextTick();
+      if (hasOtherBytes(file)) yield { file: relative(folder, file), description: OTHER_BYTES };
+    }
+  }
 }
 
-async function* segmentFaults(
+function recordFault(paths: DataPaths, number: number, logId: string): string | undefined {
+  const record = readRecord(paths, number);
+  if (record === undefined)
+    return existsSync(recordFile(paths, number)) ? 'is not what was written' : undefined;
+  if (record.format !== SEGMENT_FORMAT)
+    return `has format ${record.format} in place of ${SEGMENT_FORMAT}`;
+  return record.log === logId ? undefined : 'is of another log';
+}
+
+async function indexFault(
   paths: DataPaths,
   number: number,
   logId: string,
-): AsyncGenerator<DerivedFault, void, undefined> {
-  const record = recordFile(paths, number);
-  const found = readRecord(paths, number);
-  if (found !== undefined && found.format !== SEGMENT_FORMAT)
-    yield { file: record, description: `has format ${found.format} in place of ${SEGMENT_FORMAT}` };
-  else if (found !== undefined && found.log !== logId)
-    yield { file: record, description: 'is of another log' };
-  else if (found === undefined && isFile(record))
-    yield { file: record, description: 'is not what was written' };
-  else if (found !== undefined) {
-    const file = indexFile(paths, number);
-    try {
-      for await (const _ of verifyFile(file, found)) await nextTick();
-    } catch (error) {
-      assertStorageFault(error);
-      const wasReplaced = readRecord(paths, number)?.sum !== found.sum;
-      const description = wasReplaced ? 'was made again meanwhile by the gateway' : faultOf(error);
-      yield { file, description };
-    }
+): Promise<string | undefined> {
+  const record = readRecord(paths, number);
+  if (record === undefined || recordFault(paths, number, logId) !== undefined) return undefined;
+  try {
+    for await (const _ of verifyIndex(paths, number, record)) await nextTick();
+    return undefined;
+  } catch (error) {
+    assertStorageFault(error);
+    if (readRecord(paths, number)?.sum !== record.sum)
+      return 'was made again meanwhile by the gateway';
+    return error instanceof SpoiledFile ? OTHER_BYTES : `cannot be read (${error.message})`;
   }
-  for (const file of runsIn(paths, number)) {
-    await nextTick();
-    if (hasOtherBytes(file)) yield { file, description: 'has other bytes than were written' };
-  }
-}
-
-function faultOf(error: Error): string {
-  return error instanceof SpoiledFile
-    ? 'has other bytes than were written'
-    : `cannot be read (${error.message})`;
 }
 
 function runsIn(paths: DataPaths, number: number): string[] {
   const folder = runsFolder(paths, number);
-  try {
-    return readdirSync(folder).flatMap((name) => (name.endsWith('.new') ? [] : join(folder, name)));
-  } catch (error) {
-    if (isMissing(error)) return [];
-    throw error;
-  }
-}
-
-function isFile(path: string): boolean {
-  return readOrMissing(path) !== undefined;
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder).flatMap((name) => (name.endsWith('.new') ? [] : join(folder, name)));
 }
 
 /** Not where it is gone: the gateway may remove it. */
 function hasOtherBytes(path: string): boolean {
-  const bytes = readOrMissing(path);
-  return bytes !== undefined && headerOf(bytes) === undefined;
-}
-
-function readOrMissing(path: string): Buffer | undefined {
   try {
-    return readFileSync(path);
+    return headerOf(readFileSync(path)) === undefined;
   } catch (error) {
-    if (isMissing(error)) return undefined;
+    if (isMissing(error)) return false;
     throw error;
   }
 }

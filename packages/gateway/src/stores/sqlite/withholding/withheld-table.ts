@@ -2,10 +2,10 @@
  * The table of what was withheld. The log owns it: nothing in it can be derived. A row is written
  * before the entry's record is marked, or with it, and stays for ever.
  */
-import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 
 import type { Seq } from '../../../log/log.ts';
-import type { WithheldLookup, WithheldRow } from './withheld-entry.ts';
+import type { WithheldRow } from '../log/entry-row.ts';
 
 // The digest is what the link was made of (see `chain.ts`); empty if the entry could not be read. isErased: whether no file has anything left
 // of what the visitor said.
@@ -20,13 +20,12 @@ export const WITHHELD_TABLE = `
   ) STRICT;
   CREATE INDEX unerased ON withheld (number) WHERE isErased = 0`;
 
-/** Prepared when a withheld entry is first read: older formats don't have the table. */
+/** Of entries that are withheld. */
+export type WithheldLookup = (seq: Seq) => WithheldRow | undefined;
+
 export function withheldLookup(log: DatabaseSync): WithheldLookup {
-  let find: StatementSync | undefined;
-  return (seq) => {
-    find ??= log.prepare('SELECT time, reason, digest FROM withheld WHERE seq = ?');
-    return find.get(seq) as WithheldRow | undefined;
-  };
+  const find = log.prepare('SELECT time, reason, digest FROM withheld WHERE seq = ?');
+  return (seq) => find.get(seq) as WithheldRow | undefined;
 }
 
 // The next number. An entry that came withheld before its withholding has a negative one, until that comes.

@@ -27,13 +27,13 @@ import { flagsOf, sumOf } from '../log/entry-row.ts';
 import { rowEraser } from './erase-row.ts';
 import { filesOf, finalPath } from '../large/large-files.ts';
 import { openLogForReading, openLogForRepair } from '../log/log-database.ts';
-import type { WithheldLookup } from './withheld-entry.ts';
 import { hasStreamMessages, StreamMessages } from '../replica/stream-messages.ts';
 import {
   lastWithheld,
   numberWithheld,
   unerased,
   withheldInserter,
+  type WithheldLookup,
   withheldLookup,
 } from './withheld-table.ts';
 

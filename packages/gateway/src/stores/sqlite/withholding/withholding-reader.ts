@@ -2,10 +2,9 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 
 import { yieldPeriodically } from '../../../fair-turns.ts';
 import type { Order, Withholding, WithholdingRange } from '../../../log/log.ts';
-import { isSpoiled } from '../database.ts';
+import { readable } from '../database.ts';
 import type { RowReader } from '../log/row-reader.ts';
 import { stampOf } from '../log/entry-row.ts';
-import type { EntryRow } from '../log/entry-row.ts';
 
 /** Rows that are read at once. */
 const PAGE_SIZE = 256;
@@ -37,7 +36,7 @@ export class WithholdingReader {
         const number = Number(row['number']);
         if (order === 'newest') high = number;
         else low = number;
-        const entry = this.#entry(Number(row['seq']));
+        const entry = readable(() => this.#log.entry(Number(row['seq'])));
         if (entry === undefined) continue;
         if (left === 0) return;
         left -= 1;
@@ -45,15 +44,6 @@ export class WithholdingReader {
         yield { number, stamp: stampOf(entry), time, reason };
       }
       await takeTurn();
-    }
-  }
-
-  #entry(seq: number): EntryRow | undefined {
-    try {
-      return this.#log.entry(seq);
-    } catch (error) {
-      if (isSpoiled(error)) return undefined;
-      throw error;
     }
   }
 }

@@ -11,7 +11,7 @@ import { facet } from '../../../log/facet.ts';
 import type { CopyFault } from '../../../log/log-copier.ts';
 import type { Seq } from '../../../log/log.ts';
 import type { DataPaths } from '../data-paths.ts';
-import { isSpoiled } from '../database.ts';
+import { readable } from '../database.ts';
 import type { PackedDraft, WriteResult } from '../../../log/packed-drafts.ts';
 import { RowReader } from '../log/row-reader.ts';
 import { FIRST_LINK, Linker } from '../log/chain.ts';
@@ -22,7 +22,7 @@ import { KeyLookup } from './key-lookup.ts';
 import { Keys } from './keys.ts';
 import type { EntryRow } from '../log/entry-row.ts';
 import { type NewRow, RowWriter } from '../log/row-writer.ts';
-import type { Salts } from './salts.ts';
+import { bodySalt, idSalt, keySalt } from './salts.ts';
 import { sha256Binary } from '../log/sha256.ts';
 import { insertWithheldEarly, withheldInserter } from '../withholding/withheld-table.ts';
 
@@ -78,34 +78,34 @@ export class EntryAppender {
     return hasWithheld;
   }
 
-  append(draft: PackedDraft, time: number, salts: Salts): WriteResult {
+  append(draft: PackedDraft, time: number, salts: Uint8Array): WriteResult {
     const digest = digestOf(draft);
     const existing = draft.key && this.#find(draft.key, draft, digest);
     if (existing !== undefined) return existing;
     const seq = this.#seq + 1;
-    const idSalt = salts.idSalt();
+    const id = idSalt(salts);
     const { kind, room } = draft;
-    const head = entryHead({ id: entryId(time, seq, idSalt), seq, kind, room, time });
-    const salt = salts.next();
-    const key = draft.key && keyColumn(salts.next(), draft.key);
+    const head = entryHead({ id: entryId(time, seq, id), seq, kind, room, time });
+    const salt = bodySalt(salts);
+    const key = draft.key && keyColumn(keySalt(salts), draft.key);
     this.#linker.add(head, this.#linker.digestOf(salt, digest), key && sha256Binary(key));
     this.#store(draft, { time, salt, key });
     if (draft.key) this.#keys.put(draft.key, seq);
-    return { outcome: 'appended', seq, time, salt: idSalt };
+    return { outcome: 'appended', seq, time, salt: id };
   }
 
   /** An entry of which nothing is left that its visitor said. */
   appendWithheld({ kind, room }: PackedDraft, time: number, form: WithheldForm): WriteResult {
-    const { digest, key, idSalt } = form;
+    const { digest, key, idSalt: salt } = form;
     const seq = this.#seq + 1;
-    const head = entryHead({ id: entryId(time, seq, idSalt), seq, kind, room, time });
+    const head = entryHead({ id: entryId(time, seq, salt), seq, kind, room, time });
     this.#linker.add(head, Buffer.from(digest).toString('latin1'), key && sha256Binary(key));
     const facets = Buffer.concat([facet('kind', kind), facet('room', room)]);
     const left = { kind, room, facets, body: Buffer.alloc(0), large: undefined };
     this.#store(left, { time, salt: NO_SALT, key, isWithheld: true });
     if (key !== undefined) this.#keys.put(keyIn(key), seq);
     insertWithheldEarly(this.#db, seq, form);
-    return { outcome: 'appended', seq, time, salt: idSalt };
+    return { outcome: 'appended', seq, time, salt };
   }
 
   /** Returns why it does not follow, if so. */
@@ -149,42 +149,50 @@ export class EntryAppender {
     return this.#reader.hasLarge(name);
   }
 
-  /** Goes on from the newest entry that is stored. */
+  /** Goes on from the newest entry that is committed. */
   loadLast(): void {
     const last = this.#reader.last();
     this.#seq = last?.seq ?? 0;
     this.#time = last?.time ?? 0;
     this.#linker.continueAfter(last?.link ?? FIRST_LINK);
+    this.#keys.discard(this.#seq);
   }
 
   /** Also where the entry that is stored cannot be read. */
   #hasLink(seq: Seq, link: Uint8Array): boolean {
-    try {
-      return this.#reader.entry(seq)?.link.equals(link) ?? true;
-    } catch (error) {
-      if (isSpoiled(error)) return true;
-      throw error;
-    }
+    return readable(() => this.#reader.entry(seq)?.link.equals(link)) ?? true;
   }
 
   /** Stores the entry of which the link was made last. */
   #store(
     { kind, room, facets, portability = 'exact', body, large }: Omit<PackedDraft, 'key'>,
-    stamp: Pick<NewRow, 'time' | 'salt' | 'key' | 'isWithheld'>,
+    { time, salt, key, isWithheld = false }: Pick<NewRow, 'time' | 'salt' | 'key' | 'isWithheld'>,
   ): void {
     const { head: own, link } = this.#linker;
     let text: Uint8Array[];
     if (large !== undefined) text = large.size > 1 ? [own, COMMA] : [own];
     else text = body.length === 0 ? [own, BRACE] : [own, COMMA, body, BRACE];
-    const marked = large?.marked === true;
-    const fields = { kind, room, large, marked, facets, portability, text, link };
-    this.#rows.put(this.#seq + 1, { ...fields, ...stamp });
+    const marked = large !== undefined && large.facets !== '';
+    this.#rows.put(this.#seq + 1, {
+      time,
+      kind,
+      room,
+      large,
+      marked,
+      link,
+      salt,
+      key,
+      facets,
+      portability,
+      text,
+      isWithheld,
+    });
     this.#seq += 1;
-    this.#time = stamp.time;
+    this.#time = time;
   }
 
   #find(key: Uint8Array, draft: PackedDraft, digest: string): WriteResult | undefined {
-    const found = this.#lookup.find(key, draft, Buffer.from(digest, 'latin1'));
+    const found = this.#lookup.find({ key, draft, digest: Buffer.from(digest, 'latin1') });
     if (found === undefined) return undefined;
     const { outcome, entry } = found;
     if (entry === undefined) return { outcome, seq: 0, time: 0, salt: 0 };

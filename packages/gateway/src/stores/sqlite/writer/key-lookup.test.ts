@@ -19,7 +19,7 @@ import { type DataPaths, dataPathsIn } from '../data-paths.ts';
 import { SharedState } from '../shared-state.ts';
 import type { LargeBody, PackedDraft } from '../../../log/packed-drafts.ts';
 import { changeEntries, changeEntry } from '../log/changed-log.fixture.ts';
-import { prefixOf } from './keys.ts';
+import { prefixOf, UNTIL } from './keys.ts';
 import { finalPath } from '../large/large-files.ts';
 import { openLogForReading } from '../log/log-database.ts';
 import { sha256 } from '../log/sha256.ts';
@@ -39,7 +39,7 @@ function large(paths: DataPaths, body: string): PackedDraft {
   mkdirSync(dirname(finalPath(paths, name)), { recursive: true });
   writeFileSync(finalPath(paths, name), `${body}}`);
   const digest = Buffer.from(sha256(Buffer.from(body))).toString('hex');
-  const file: LargeBody = { name, size: body.length + 1, digest, marked: false };
+  const file: LargeBody = { name, size: body.length + 1, digest, facets: '' };
   return { ...small({ key: 'large' }), body: new Uint8Array(0), large: file };
 }
 
@@ -88,11 +88,12 @@ function placeOf(file: Buffer, { key = Buffer.alloc(0) }: PackedDraft): number {
 
 /** What may have become of the file as a whole. */
 const FILE_DAMAGES = [
-  'PRAGMA user_version = 0; DROP TABLE keys; DROP TABLE meta',
+  'PRAGMA user_version = 0; DROP TABLE keys',
   'PRAGMA user_version = 9',
-  "UPDATE meta SET value = 'other' WHERE name = 'log'",
-  "UPDATE meta SET value = 99999 WHERE name = 'until'",
-  "UPDATE meta SET value = 3 WHERE name = 'until'",
+  `DELETE FROM keys WHERE prefix = ${UNTIL}`,
+  `UPDATE keys SET sum = sum + 1 WHERE prefix = ${UNTIL}`,
+  `UPDATE keys SET seq = 99999 WHERE prefix = ${UNTIL}`,
+  `UPDATE keys SET seq = 3 WHERE prefix = ${UNTIL}`,
 ];
 
 /** What may have become of all that decides about a retry. Entries 2, 4 and 5 have keys. */

@@ -2,27 +2,20 @@
  * Finds the entry of an idempotency key, and compares it with the draft that has the same key. What
  * `Keys` says is checked against the entry before it refuses a draft.
  */
-import { createHash } from 'node:crypto';
-
-import type { Seq } from '../../../log/log.ts';
-import { isDiskFull, isSpoiled } from '../database.ts';
-import type { DataPaths } from '../data-paths.ts';
+import { BodyDigest } from '../../../log/body-digest.ts';
 import type { PackedDraft } from '../../../log/packed-drafts.ts';
-import type { RowReader } from '../log/row-reader.ts';
-import type { EntryRow } from '../log/entry-row.ts';
-import { digestOf, FIRST_LINK, linkOf } from '../log/chain.ts';
-import { keyIn, withKey } from '../log/key-column.ts';
-import type { Keys } from './keys.ts';
+import type { Seq } from '../../../log/log.ts';
+import { isDiskFull, isSpoiled, readable } from '../database.ts';
+import type { DataPaths } from '../data-paths.ts';
 import { largeChunksSync } from '../large/large-files.ts';
+import { digestOf, FIRST_LINK, linkOf } from '../log/chain.ts';
+import type { EntryRow } from '../log/entry-row.ts';
+import { keyIn, withKey } from '../log/key-column.ts';
+import type { RowReader } from '../log/row-reader.ts';
 import { sha256 } from '../log/sha256.ts';
+import type { Keys } from './keys.ts';
 
-interface KeyedEntry {
-  readonly row: EntryRow;
-  /** The link of the entry before; undefined where that is missing. */
-  readonly previous: Uint8Array | undefined;
-}
-
-export interface FoundKey {
+interface FoundKey {
   readonly outcome: 'repeated' | 'conflict' | 'unavailable' | 'out-of-space';
   /** Undefined if it is unavailable: it cannot be read, or it is unknown now which one it is. */
   readonly entry: EntryRow | undefined;
@@ -49,20 +42,20 @@ export class KeyLookup {
     this.#keys = keys;
   }
 
-  /** The entry with the key, and whether it is the draft. `digest`: of the draft's body. */
-  find(key: Uint8Array, draft: PackedDraft, digest: Uint8Array): FoundKey | undefined {
-    const seqs = this.#keys.find(key);
+  /** The entry with the key, and whether it is the draft. */
+  find(request: KeyedDraft): FoundKey | undefined {
+    const seqs = this.#keys.find(request.key);
     if (seqs === undefined) {
       const { fault } = this.#keys;
       return fault && isDiskFull(fault) ? OUT_OF_SPACE : UNAVAILABLE;
     }
     try {
       for (const seq of seqs) {
-        const entry = this.#entryAt(seq);
+        const entry = this.#reader.entry(seq);
         // The log has lost it: whether it is the draft is unknown.
         if (entry === undefined) return UNAVAILABLE;
-        const outcome = this.#compare(entry, { key, draft, digest });
-        if (outcome !== undefined) return { outcome, entry: entry.row };
+        const outcome = this.#compare(entry, request);
+        if (outcome !== undefined) return { outcome, entry };
       }
       return undefined;
     } catch (error) {
@@ -73,91 +66,51 @@ export class KeyLookup {
   }
 
   /** Undefined if the entry has another key. */
-  #compare(entry: KeyedEntry, request: KeyedDraft): 'repeated' | 'conflict' | undefined {
-    const { key } = entry.row;
-    if (entry.row.withheld !== undefined) return compareWithheld(entry.row, request);
-    if (isProvenSame(entry, request)) return 'repeated';
-    const digest =
-      key !== undefined && hasSameSize(entry.row, request.draft)
-        ? this.#digestOf(entry.row)
-        : undefined;
-    const outcome = hasSameContent(entry.row, request, digest) ? 'repeated' : 'conflict';
-    if (key !== undefined && equal(keyIn(key), request.key)) return outcome;
-    // Keys may begin with the same bytes; but if the column has changed, this is the one.
-    return isIntact(entry, digest ?? this.#digestOf(entry.row)) ? undefined : outcome;
+  #compare(row: EntryRow, { key, draft, digest }: KeyedDraft): 'repeated' | 'conflict' | undefined {
+    const isSamePlace = row.kind === draft.kind && row.room === draft.room;
+    const hasKey = row.key !== undefined && equal(keyIn(row.key), key);
+    if (row.withheld !== undefined) {
+      // Whatever the body is: nobody knows which one the entry had.
+      if (!hasKey) return undefined;
+      return isSamePlace ? 'repeated' : 'conflict';
+    }
+    // Proven without the stored body, if the link was made of this key and this body.
+    if (row.key !== undefined && isSamePlace) {
+      const keyHash = sha256(withKey(row.key, key));
+      if (this.#isLinked(row, { keyHash, body: digest })) return 'repeated';
+    }
+    // A large body of another size need not be read.
+    const stored = !hasKey || hasSameSize(row, draft) ? this.#digestOf(row) : undefined;
+    const isSame = isSamePlace && stored !== undefined && equal(stored, digest);
+    // Keys may begin with the same bytes; but if the key column has changed, this is the one.
+    if (!hasKey && stored && this.#isLinked(row, { keyHash: row.keyHash, body: stored }))
+      return undefined;
+    return isSame ? 'repeated' : 'conflict';
   }
 
-  #entryAt(seq: Seq): KeyedEntry | undefined {
+  /** Whether the link of the entry was made of these. */
+  #isLinked(
+    { seq, link, salt, text, head }: EntryRow,
+    { keyHash, body }: { readonly keyHash: Uint8Array | undefined; readonly body: Uint8Array },
+  ): boolean {
     const previous = seq === 1 ? FIRST_LINK : this.#linkAt(seq - 1);
-    const row = this.#reader.entry(seq);
-    return row && { row, previous };
+    const parts = { head: text.subarray(0, head), digest: digestOf(salt, body), keyHash };
+    return previous !== undefined && equal(linkOf(previous, parts), link);
   }
 
   #linkAt(seq: Seq): Uint8Array | undefined {
-    try {
-      return this.#reader.linkOf(seq);
-    } catch (error) {
-      if (isSpoiled(error)) return undefined;
-      throw error;
-    }
+    return readable(() => this.#reader.linkOf(seq));
   }
 
-  /** Of the body that is stored. */
+  /** SHA-256 of the body that is stored. */
   #digestOf({ large, head, text }: EntryRow): Uint8Array {
     if (large === undefined) return sha256(text.subarray(head + 1, -1));
-    const hash = createHash('sha256');
-    let last = Buffer.alloc(0);
-    for (const chunk of largeChunksSync(this.#paths, large)) {
-      if (chunk.length === 0) break;
-      hash.update(last).update(chunk.subarray(0, -1));
-      last = Buffer.from(chunk.subarray(-1));
-    }
-    return hash.digest();
+    const body = new BodyDigest();
+    for (const chunk of largeChunksSync(this.#paths, large)) body.add(chunk);
+    return body.digest();
   }
 }
 
-/** Whatever the body is: nobody knows which one the entry had. */
-function compareWithheld(
-  row: EntryRow,
-  { key, draft }: KeyedDraft,
-): 'repeated' | 'conflict' | undefined {
-  if (row.key === undefined || !equal(keyIn(row.key), key)) return undefined;
-  return hasSamePlace(row, draft) ? 'repeated' : 'conflict';
-}
-
-/** Whether the entry's link was made of this key and this body. */
-function isProvenSame({ row, previous }: KeyedEntry, { key, draft, digest }: KeyedDraft): boolean {
-  if (row.key === undefined || previous === undefined || !hasSamePlace(row, draft)) return false;
-  return isLinked(row, previous, { keyHash: sha256(withKey(row.key, key)), body: digest });
-}
-
-/** Whether the column holds the key that the entry was stored with. */
-function isIntact({ row, previous }: KeyedEntry, digest: Uint8Array): boolean {
-  return previous !== undefined && isLinked(row, previous, { keyHash: row.keyHash, body: digest });
-}
-
-function isLinked(
-  { link, salt, text, head, digest }: EntryRow,
-  previous: Uint8Array,
-  { keyHash, body }: { readonly keyHash: Uint8Array | undefined; readonly body: Uint8Array },
-): boolean {
-  const parts = { head: text.subarray(0, head), digest: digest ?? digestOf(salt, body), keyHash };
-  return equal(linkOf(previous, parts), link);
-}
-
-function hasSameContent(
-  row: EntryRow,
-  { draft, digest }: KeyedDraft,
-  stored: Uint8Array | undefined,
-): boolean {
-  return stored !== undefined && hasSamePlace(row, draft) && equal(stored, digest);
-}
-
-function hasSamePlace({ kind, room }: EntryRow, draft: PackedDraft): boolean {
-  return kind === draft.kind && room === draft.room;
-}
-
-/** Without it, a large body need not be read to know that it is another one. */
 function hasSameSize({ size, head }: EntryRow, { body, large }: PackedDraft): boolean {
   const bodySize = large === undefined ? body.length : large.size - 1;
   return size - head === (bodySize === 0 ? 1 : bodySize + 2);

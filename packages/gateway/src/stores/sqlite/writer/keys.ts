@@ -9,32 +9,25 @@
  * which entry has a key is unknown.
  */
 import { statSync } from 'node:fs';
-import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import { DatabaseSync } from 'node:sqlite';
 import { crc32 } from 'node:zlib';
 
 import type { Seq } from '../../../log/log.ts';
 import { assertStorageFault } from '../../../storage-fault.ts';
 import type { DataPaths } from '../data-paths.ts';
-import {
-  isSpoiled,
-  META_TABLE,
-  positionSum,
-  PositionWriter,
-  readable,
-  readMeta,
-  readMetaSeq,
-  readPragma,
-  removeDatabase,
-  SpoiledKeys,
-} from '../database.ts';
+import { isSpoiled, readable, readPragma, removeDatabase, SpoiledKeys } from '../database.ts';
 import type { RowReader, SeqSpan } from '../log/row-reader.ts';
 import { KEY_COLUMN_SIZE } from '../log/key-column.ts';
 
 const KEYS_FORMAT = 1;
+/** Greater than any prefix. Its row says up to which entry the keys are there; its sum has the entry's link. */
+export const UNTIL: number = 2 ** 47;
+const MAX_SEQ = 2 ** 48 - 1;
 
-const TABLES = `${META_TABLE};
+const TABLES = `
   CREATE TABLE keys (prefix INTEGER NOT NULL, seq INTEGER NOT NULL, sum INTEGER NOT NULL,
     PRIMARY KEY (prefix, seq)) WITHOUT ROWID, STRICT;
+  INSERT INTO keys VALUES (${UNTIL}, 0, 0);
   PRAGMA user_version = ${KEYS_FORMAT}`;
 const ROW = 'SELECT prefix, seq, sum FROM keys WHERE';
 const FIND = `${ROW} prefix = ?1
@@ -54,10 +47,37 @@ export function prefixOf(key: Uint8Array): number {
 
 const SUMMED = Buffer.alloc(2 * PREFIX_SIZE);
 
-export function keySum(prefix: number, seq: Seq): number {
+/** `link`: of the entry, in the row that says how far the keys are there. */
+export function keySum(prefix: number, seq: Seq, link = ''): number {
   SUMMED.writeUIntBE(prefix, 0, PREFIX_SIZE);
   SUMMED.writeUIntBE(seq, PREFIX_SIZE, PREFIX_SIZE);
-  return crc32(SUMMED) | 0;
+  return crc32(SUMMED, crc32(link)) | 0;
+}
+
+/** Whether the row is what was stored. */
+export function isKeyRow(prefix = -1, seq = -1, sum = 0): boolean {
+  const isInRange = prefix >= 0 && prefix < UNTIL && seq > 0 && seq <= MAX_SEQ;
+  return isInRange && keySum(prefix, seq) === sum;
+}
+
+/**
+ * The keys of all entries up to this one are in the file. Throws `SpoiledKeys` where that has changed, as
+ * far as the log can tell.
+ */
+export function keysUntil(keys: DatabaseSync, log: RowReader): Seq {
+  const select = keys.prepare(`${ROW} prefix = ${UNTIL}`);
+  select.setReadBigInts(true);
+  const row = select.get();
+  const [seq, sum] = [Number(row?.['seq'] ?? -1), Number(row?.['sum'])];
+  if (seq >= 0 && seq <= MAX_SEQ) {
+    const link = readable(() => log.linkAt(seq));
+    if ((link === undefined && seq > 0) || sum === untilSum(seq, link)) return seq;
+  }
+  throw new SpoiledKeys('keys.sqlite is not what was stored, or of another log.');
+}
+
+function untilSum(seq: Seq, link = ''): number {
+  return seq === 0 ? 0 : keySum(UNTIL, seq, link);
 }
 
 /** The entries that may have a key. Throws `SpoiledKeys` where that is unknown. */
@@ -70,6 +90,7 @@ function keyFinder(db: DatabaseSync): (key: Uint8Array) => readonly Seq[] {
     const seqs: Seq[] = [];
     for (const row of find.all(wanted)) {
       const [prefix, seq, sum] = (row as unknown as readonly bigint[]).map(Number);
+      if (prefix === UNTIL) continue;
       if (!isKeyRow(prefix, seq, sum))
         throw new SpoiledKeys('A row of keys.sqlite is not what was stored.');
       if (prefix === wanted && seq !== undefined) seqs.push(seq);
@@ -78,13 +99,7 @@ function keyFinder(db: DatabaseSync): (key: Uint8Array) => readonly Seq[] {
   };
 }
 
-/** Whether the row is what was stored. */
-export function isKeyRow(prefix = -1, seq = -1, sum = 0): boolean {
-  const isInRange = prefix >= 0 && prefix < 2 ** 47 && seq > 0 && seq < 2 ** 48;
-  return isInRange && keySum(prefix, seq) === sum;
-}
-
-export interface KeyedEntry {
+interface KeyedEntry {
   readonly seq: Seq;
   /** SHA-256 of its idempotency key. */
   readonly key: Uint8Array;
@@ -110,32 +125,27 @@ interface OpenKeys {
   readonly db: DatabaseSync;
   readonly inode: number | undefined;
   readonly find: (key: Uint8Array) => readonly Seq[];
-  readonly put: StatementSync;
-  /** Begins what `discard` takes back, and ends it. */
-  readonly mark: StatementSync;
-  readonly release: StatementSync;
-  readonly position: PositionWriter;
+  /** Within a transaction, which it begins if there is none. */
+  readonly put: (prefix: number, seq: Seq) => void;
+  /** Ends the transaction. The keys of all entries up to this one are there. */
+  readonly store: (until: Seq) => void;
 }
 
 export class Keys {
   readonly #paths: DataPaths;
   readonly #reader: RowReader;
   readonly #keyed: (span: SeqSpan) => readonly KeyedEntry[];
-  readonly #logId: string;
   #open: OpenKeys | undefined;
   /** The keys of all entries up to this one are there. */
   #until: Seq = 0;
   #stored: Seq = 0;
   #isComplete = false;
-  /** Whether keys were added in the transaction of the log that is not committed. */
-  #isMarked = false;
   #fault: Error | undefined;
 
   constructor(paths: DataPaths, log: DatabaseSync, reader: RowReader) {
     this.#paths = paths;
     this.#reader = reader;
     this.#keyed = keyedEntries(log);
-    this.#logId = String(readMeta(log, 'name'));
   }
 
   /** Whether it is known which entries have keys. */
@@ -162,24 +172,13 @@ export class Keys {
 
   /** To be called after `find`, for a key that it did not find. */
   put(key: Uint8Array, seq: Seq): void {
-    this.#attempt((keys) => {
-      if (!keys.db.isTransaction) keys.db.exec('BEGIN');
-      if (!this.#isMarked) keys.mark.run();
-      this.#isMarked = true;
-      const prefix = prefixOf(key);
-      keys.put.run(prefix, seq, keySum(prefix, seq));
-    });
+    this.#attempt((keys) => keys.put(prefixOf(key), seq));
   }
 
   /** To be called when the entries up to this one are committed. */
   commit(seq: Seq): void {
-    if (!this.#isComplete) return;
-    this.#attempt(({ release }) => {
-      if (this.#isMarked) release.run();
-      this.#isMarked = false;
-    });
-    this.#until = seq;
-    if (seq - this.#stored >= MAX_UNSTORED) this.store();
+    if (this.#isComplete) this.#until = seq;
+    if (this.#until - this.#stored >= MAX_UNSTORED) this.store();
   }
 
   /** Stores what was added, so that the next start has less to add. */
@@ -187,11 +186,13 @@ export class Keys {
     if (this.#until > this.#stored) this.#attempt((keys) => this.#store(keys));
   }
 
-  /** To be called when entries could not be committed. */
-  discard(): void {
-    this.#attempt(({ db }) => {
-      if (this.#isMarked) db.exec('ROLLBACK TO entries; RELEASE entries');
-      this.#isMarked = false;
+  /** To be called when entries could not be committed: those up to `head` are. */
+  discard(head: Seq): void {
+    this.#attempt((keys) => {
+      if (!keys.db.isTransaction) return;
+      keys.db.exec('ROLLBACK');
+      this.#until = this.#stored;
+      this.#add(keys, head);
     });
   }
 
@@ -202,19 +203,12 @@ export class Keys {
   step(head: Seq): 'complete' | 'more' | 'failed' {
     try {
       this.#open ??= this.#openFile();
-      const keys = this.#open;
-      const to = Math.min(head, this.#until + STEP_ENTRIES);
-      if (!keys.db.isTransaction) keys.db.exec('BEGIN IMMEDIATE');
-      for (const { seq, key } of this.#keyed({ from: this.#until + 1, to })) {
-        const prefix = prefixOf(key);
-        keys.put.run(prefix, seq, keySum(prefix, seq));
-      }
-      this.#until = to;
-      this.#store(keys);
-      this.#isComplete = to === head;
+      this.#add(this.#open, Math.min(head, this.#until + STEP_ENTRIES));
+      this.#store(this.#open);
+      this.#isComplete = this.#until === head;
       return this.#isComplete ? 'complete' : 'more';
     } catch (error) {
-      this.#fail(error);
+      this.spoiled(error);
       return 'failed';
     }
   }
@@ -227,9 +221,17 @@ export class Keys {
     });
   }
 
-  /** Has the file made again. */
-  spoiled(fault: Error): void {
-    this.#fail(fault);
+  /** The next step opens the file again: a new one, if it has changed. */
+  spoiled(fault: unknown): void {
+    assertStorageFault(fault);
+    this.#fault = fault;
+    try {
+      this.#close();
+      if (isSpoiled(fault)) removeDatabase(this.#paths.keys);
+    } catch (closeError) {
+      // The next step finds it as it is.
+      assertStorageFault(closeError);
+    }
   }
 
   close(): void {
@@ -238,15 +240,18 @@ export class Keys {
   }
 
   #close(): void {
-    this.#isComplete = this.#isMarked = false;
+    this.#isComplete = false;
     if (this.#open?.db.isOpen === true) this.#open.db.close();
     this.#open = undefined;
   }
 
+  #add({ put }: OpenKeys, to: Seq): void {
+    for (const { seq, key } of this.#keyed({ from: this.#until + 1, to })) put(prefixOf(key), seq);
+    this.#until = to;
+  }
+
   #store(keys: OpenKeys): void {
-    if (!keys.db.isTransaction) keys.db.exec('BEGIN IMMEDIATE');
-    keys.position.write(this.#until);
-    keys.db.exec('COMMIT');
+    keys.store(this.#until);
     this.#stored = this.#until;
   }
 
@@ -255,21 +260,8 @@ export class Keys {
     try {
       return work(this.#open);
     } catch (error) {
-      this.#fail(error);
+      this.spoiled(error);
       return undefined;
-    }
-  }
-
-  /** The next step opens the file again: a new one, if it has changed. */
-  #fail(error: unknown): void {
-    assertStorageFault(error);
-    this.#fault = error;
-    try {
-      this.#close();
-      if (isSpoiled(error)) removeDatabase(this.#paths.keys);
-    } catch (closeError) {
-      // The next step finds it as it is.
-      assertStorageFault(closeError);
     }
   }
 
@@ -278,30 +270,41 @@ export class Keys {
     const db = new DatabaseSync(file, { timeout: 5000 });
     try {
       db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -8192');
-      if (readPragma(db, 'user_version') === 0) {
-        db.exec(`BEGIN IMMEDIATE; ${TABLES}`);
-        db.prepare("INSERT INTO meta VALUES ('log', ?)").run(this.#logId);
-        db.exec('COMMIT');
-      }
-      this.#until = this.#stored = readMetaSeq(db, 'until');
-      if (!this.#isOfLog(db)) throw new SpoiledKeys('keys.sqlite is of another log.');
-      const put = db.prepare('INSERT OR IGNORE INTO keys VALUES (?, ?, ?)');
-      const [mark, release] = [db.prepare('SAVEPOINT entries'), db.prepare('RELEASE entries')];
-      const position = new PositionWriter(db, 'until', (seq) => this.#reader.linkAt(seq));
-      return { db, inode: inodeOf(file), find: keyFinder(db), put, mark, release, position };
+      if (readPragma(db, 'user_version') === 0) db.exec(`BEGIN IMMEDIATE; ${TABLES}; COMMIT`);
+      if (readPragma(db, 'user_version') !== KEYS_FORMAT)
+        throw new SpoiledKeys('keys.sqlite has another format.');
+      this.#until = this.#stored = keysUntil(db, this.#reader);
+      if (this.#until > this.#reader.lastSeq())
+        throw new SpoiledKeys('keys.sqlite is of another log.');
+      const insert = db.prepare('INSERT OR IGNORE INTO keys VALUES (?, ?, ?)');
+      const update = db.prepare(`UPDATE keys SET seq = ?, sum = ? WHERE prefix = ${UNTIL}`);
+      const begin = (): void => {
+        if (!db.isTransaction) db.exec('BEGIN IMMEDIATE');
+      };
+      return {
+        db,
+        inode: inodeOf(file),
+        find: keyFinder(db),
+        put(prefix, seq) {
+          begin();
+          insert.run(prefix, seq, keySum(prefix, seq));
+        },
+        store: (until) => {
+          begin();
+          update.run(
+            until,
+            untilSum(
+              until,
+              readable(() => this.#reader.linkAt(until)),
+            ),
+          );
+          db.exec('COMMIT');
+        },
+      };
     } catch (error) {
       db.close();
       throw error;
     }
-  }
-
-  #isOfLog(db: DatabaseSync): boolean {
-    if (readPragma(db, 'user_version') !== KEYS_FORMAT) return false;
-    const [log, link, sum] = ['log', 'link', 'positionSum'].map((name) => readMeta(db, name));
-    const until = this.#until;
-    if (log !== this.#logId || until === 0) return log === this.#logId;
-    const found = readable(() => this.#reader.linkAt(until) ?? '');
-    return sum === positionSum(log, until, link ?? null) && (found === undefined || found === link);
   }
 }
 

@@ -71,17 +71,6 @@ export function readLastCommit(paths: DataPaths): LogPosition | undefined {
   return checksum === checksumOf(line) ? { log, seq: Number(seq), link } : undefined;
 }
 
-/** Whether the file says this, byte for byte; without a link, whether there is none. */
-export function isLastCommit(paths: DataPaths, position: LogPosition): boolean {
-  try {
-    const text = readFileSync(paths.lastCommit, 'latin1');
-    return position.link !== undefined && text === textOf(position);
-  } catch (error) {
-    assertStorageFault(error);
-    return position.link === undefined;
-  }
-}
-
 function textOf({ log, seq, link }: LogPosition): string {
   const line = `${log} ${String(seq).padStart(SEQ_DIGITS, '0')} ${link}`;
   return `${line} ${checksumOf(line)}\n`;

@@ -243,11 +243,11 @@ function recordCopies(entries: number, bytes: number): void {
 
 /** Reports what has changed. */
 function reportState(): void {
-  thread.report('storing', writer.fault && causeOf(writer.fault));
-  thread.report('lastCommit', writer.lastCommitFault && causeOf(writer.lastCommitFault));
-  const keysFault = writer.takeKeysFault();
-  thread.report('keys', keysFault && causeOf(keysFault));
-  thread.report('uploads', writer.uploadFault ? causeOf(writer.uploadFault) : uploadFault);
+  const { storing, lastCommit, keys, uploads } = writer.takeFaults();
+  thread.report('storing', storing && causeOf(storing));
+  thread.report('lastCommit', lastCommit && causeOf(lastCommit));
+  thread.report('keys', keys && causeOf(keys));
+  thread.report('uploads', uploads ? causeOf(uploads) : uploadFault);
 }
 
 function probe(): void {

@@ -42,7 +42,7 @@ describe('the writer', () => {
       },
     ]);
     assert.equal(result?.outcome, 'appended');
-    assert.match(String(writer.lastCommitFault), /EISDIR/);
+    assert.match(String(writer.takeFaults().lastCommit), /EISDIR/);
     writer.close();
   });
 });

@@ -27,7 +27,7 @@ import { flushWal, openLogForWriting } from '../log/log-database.ts';
 import { LogClock } from './log-clock.ts';
 import { MessageApplier } from '../replica/message-applier.ts';
 import { OpenFiles } from './open-files.ts';
-import { RandomSalts } from './salts.ts';
+import { randomSalts } from './salts.ts';
 import { StreamMessages } from '../replica/stream-messages.ts';
 
 /** Large enough that a commit of small entries would fit as well. */
@@ -46,7 +46,6 @@ export class Writer {
   readonly #begin: StatementSync;
   readonly #end: StatementSync;
   readonly #entries: EntryAppender;
-  readonly #random = new RandomSalts();
   readonly #lastCommit: LastCommitFile;
   readonly #clock: LogClock;
   /** Set before the first write. */
@@ -93,29 +92,20 @@ export class Writer {
     for (const _ of [1, 2]) while (this.addKeys() === 'more');
   }
 
-  /** Why the last attempt to store failed; undefined if it succeeded. */
-  get fault(): Error | undefined {
-    return this.#fault;
+  /** Why what the parts do fails now; of keys, also whether it has failed since the last call. */
+  takeFaults(): Readonly<Record<'storing' | 'lastCommit' | 'keys' | 'uploads', Error | undefined>> {
+    return {
+      storing: this.#fault,
+      lastCommit: this.#lastCommit.fault,
+      keys: this.#entries.keys.takeFault(),
+      // Why an upload is still in its folder.
+      uploads: this.#uploadFault,
+    };
   }
 
   /** How long the last commit took to be written and flushed. */
   get flushMs(): number {
     return this.#flushMs;
-  }
-
-  /** Why an upload is still in its folder; undefined if none should be. */
-  get uploadFault(): Error | undefined {
-    return this.#uploadFault;
-  }
-
-  /** Why the file `last-commit` could not be written; undefined if it was. */
-  get lastCommitFault(): Error | undefined {
-    return this.#lastCommit.fault;
-  }
-
-  /** Why drafts with idempotency keys are not stored now, or were not since the last call. */
-  takeKeysFault(): Error | undefined {
-    return this.#entries.keys.takeFault();
   }
 
   /** Adds some of the idempotency keys that cannot be found now, if there are any. */
@@ -140,7 +130,7 @@ export class Writer {
     const results: WriteResult[] = [];
     const failure = this.#transact(drafts, () => {
       const now = Math.max(this.#entries.time, this.checkClock());
-      for (const draft of drafts) results.push(this.#entries.append(draft, now, this.#random));
+      for (const draft of drafts) results.push(this.#entries.append(draft, now, randomSalts()));
       return results.some(({ outcome }) => outcome === 'appended');
     });
     if (failure === undefined) return results;
@@ -167,7 +157,7 @@ export class Writer {
       // Another copy may know an entry that has the key of a draft.
       if (hasKeys && !this.#entries.keys.isComplete)
         throw new StorageFault('It is unknown now which entries have idempotency keys.');
-      this.#openFiles?.assertStored(larges.filter((name) => this.#isOfEntry(name)));
+      this.#openFiles?.assertStored(larges.filter((name) => this.#entries.hasLarge(name)));
     });
     if (failure !== undefined) {
       this.#stream = undefined;
@@ -311,7 +301,6 @@ export class Writer {
     const isFull = isDiskFull(error);
     const uploads = [...largeNames(entries)];
     this.#lastIsLoaded = false;
-    this.#entries.keys.discard();
     try {
       if (this.#db.isTransaction) this.#db.exec('ROLLBACK');
       this.#saveLostWal();
@@ -331,7 +320,7 @@ export class Writer {
   /** Removes the files of an upload where no entry needs them. */
   #finishUpload(name: string): void {
     try {
-      if (this.#isOfEntry(name)) finishUpload(this.#paths, name);
+      if (this.#entries.hasLarge(name)) finishUpload(this.#paths, name);
       else removeUpload(this.#paths, name);
     } catch (error) {
       assertStorageFault(error);
@@ -339,10 +328,6 @@ export class Writer {
       this.#unconfirmedUploads.push(name);
       this.#uploadFault = error;
     }
-  }
-
-  #isOfEntry(upload: string): boolean {
-    return this.#entries.hasLarge(upload);
   }
 
   #failed(error: unknown): void {

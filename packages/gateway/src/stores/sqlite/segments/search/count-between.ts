@@ -5,8 +5,8 @@ import type { Seq } from '../../../../log/log.ts';
 import type { SeqRange } from '../../seq-source.ts';
 import type { IndexConnection } from '../segment-database.ts';
 import { type FacetSources, placeOf } from './facet-source.ts';
-import { largeRowId, lastLargeRowId, MatchQuery } from './match-query.ts';
-import { takeSteps } from './search-turns.ts';
+import { LargeRows, MatchQuery } from './match-query.ts';
+import { type SearchSteps, takeSteps } from './search-steps.ts';
 
 /** Entries that are counted in a step: in a segment, and in the log. */
 const STEP = 65_536;
@@ -24,40 +24,39 @@ export async function countBetween(
   const turns = new Turns();
   const counts: number[] = [];
   for (const [index, low] of bounds.slice(0, -1).entries()) {
-    const high = (bounds[index + 1] ?? low) - 1;
-    let count = 0;
-    for (let at = low; at <= high;) {
-      signal?.throwIfAborted();
-      const step = await countFrom(sources, facet, { low: at, high }, turns);
-      count += step.count;
-      at = step.next;
-    }
-    counts.push(count);
+    const range = { low, high: (bounds[index + 1] ?? low) - 1 };
+    counts.push(await takeSteps(countIn(sources, facet, range), turns, signal));
   }
   return counts;
 }
 
-/** Counts the first of these seqs. */
-async function countFrom(
+function* countIn(
   { reader, scan, shared }: FacetSources,
   facet: Facet,
   { low, high }: SeqRange,
-  turns: Turns,
-): Promise<{ readonly count: number; readonly next: Seq }> {
-  const place = placeOf(low, shared);
-  const end = Math.min(high, place.high);
-  if (place.segment !== undefined) {
-    const isWhole = low === place.low && end === shared.segments.lastOf(place.segment);
-    const to = isWhole ? end : Math.min(end, low + STEP - 1);
-    const read = (index: IndexConnection): number =>
-      isWhole ? countAll(index, facet) : countRows(index, facet, { low, high: to });
-    const found = await takeSteps(reader.steps(place.segment, read), turns);
-    if (turns.isOver) await turns.next();
-    if (found !== undefined) return { count: found.value, next: to + 1 };
+): SearchSteps<number> {
+  let count = 0;
+  for (let at = low; at <= high;) {
+    yield;
+    const place = placeOf(at, shared);
+    const end = Math.min(high, place.high);
+    if (place.segment !== undefined) {
+      const isWhole = at === place.low && end === shared.segments.lastOf(place.segment);
+      const range = { low: at, high: isWhole ? end : Math.min(end, at + STEP - 1) };
+      const found = yield* reader.steps(place.segment, (index) =>
+        isWhole ? countAll(index, facet) : countRows(index, facet, range, place.low),
+      );
+      if (found !== undefined) {
+        count += found.value;
+        at = range.high + 1;
+        continue;
+      }
+    }
+    const to = Math.min(end, at + LOG_STEP - 1);
+    count += (yield* scan.seqsWith([facet], { from: at, to })).length;
+    at = to + 1;
   }
-  const to = Math.min(end, low + LOG_STEP - 1);
-  const seqs = await scan.seqsWith([facet], { from: low, to }, turns);
-  return { count: seqs.length, next: to + 1 };
+  return count;
 }
 
 /** Of all entries of a segment. */
@@ -71,10 +70,15 @@ function countAll(index: IndexConnection, facet: Facet): number {
 }
 
 /** An entry has a facet once: also a large one, in one of its rows. */
-function countRows(index: IndexConnection, facet: Facet, { low, high }: SeqRange): number {
-  const [query = ''] = new MatchQuery({ facets: [facet] }).first.queries();
-  const count = index.statement(COUNT);
-  const small = count.get(query, low, high)?.['count'];
-  const large = count.get(query, largeRowId(low, 0), lastLargeRowId(high))?.['count'];
-  return Number(small) + Number(large);
+function countRows(
+  index: IndexConnection,
+  facet: Facet,
+  { low, high }: SeqRange,
+  segment: Seq,
+): number {
+  const [query = ''] = new MatchQuery({ facets: [facet] }).first();
+  const rows = new LargeRows(segment);
+  const count = (from: number, to: number): number =>
+    Number(index.statement(COUNT).get(query, from, to)?.['count']);
+  return count(low, high) + count(rows.first(low), rows.last(high));
 }

@@ -7,8 +7,8 @@ import type { SharedState } from '../../shared-state.ts';
 import type { SegmentReader } from '../segment-reader.ts';
 import type { LogScan } from './log-scan.ts';
 import { MatchQuery } from './match-query.ts';
-import { SegmentMatches, SegmentUnavailable } from './segment-matches.ts';
-import { takeSteps } from './search-turns.ts';
+import { type PageOf, SegmentMatches, SegmentUnavailable } from './segment-matches.ts';
+import { type SearchSteps, takeSteps } from './search-steps.ts';
 
 /** Entries of the log that are looked at together, at first and at most. */
 const FIRST_WINDOW = 128;
@@ -39,11 +39,31 @@ export function placeOf(seq: Seq, { indexed, segments }: SharedState): Place {
   return { segment, low: segments.firstOf(segment), high };
 }
 
+/** Up to `limit` seqs in their order, from one place to the next. `find` looks into one of them. */
+export function* pageAcross(
+  shared: SharedState,
+  { order, low, high, limit }: PageOf,
+  find: (part: PageOf, segment: number | undefined) => SearchSteps<SeqPage>,
+): SearchSteps<SeqPage> {
+  const isNewest = order === 'newest';
+  const seqs: Seq[] = [];
+  let at = isNewest ? high : low;
+  while (at >= low && at <= high && seqs.length < limit) {
+    const place = placeOf(at, shared);
+    const range = isNewest
+      ? { low: Math.max(low, place.low), high: at }
+      : { low: at, high: Math.min(high, place.high) };
+    const page = yield* find({ ...range, order, limit: limit - seqs.length }, place.segment);
+    seqs.push(...page.seqs);
+    at = page.next ?? (isNewest ? range.low - 1 : range.high + 1);
+  }
+  return { seqs, next: at >= low && at <= high ? at : undefined };
+}
+
 export class FacetSource implements SeqSource {
   readonly #sources: FacetSources;
   readonly #query: FacetQuery;
   readonly #match: MatchQuery;
-  readonly #step: 1 | -1;
   readonly #turns = new Turns();
   #window = FIRST_WINDOW;
 
@@ -51,67 +71,37 @@ export class FacetSource implements SeqSource {
     this.#sources = sources;
     this.#query = query;
     this.#match = new MatchQuery(query);
-    this.#step = query.order === 'newest' ? -1 : 1;
   }
 
   async page(from: Seq, limit: number): Promise<SeqPage> {
-    const { low, high, signal } = this.#query;
-    const seqs: Seq[] = [];
-    for (let at = from; at >= low && at <= high;) {
-      signal?.throwIfAborted();
-      const page = await this.#pageAt(at, limit - seqs.length);
-      seqs.push(...page.seqs);
-      if (seqs.length >= limit) return { seqs, next: page.next };
-      at = page.next;
-    }
-    return { seqs, next: undefined };
+    const { low, high, order, signal } = this.#query;
+    const range = order === 'newest' ? { low, high: from } : { low: from, high };
+    const steps = pageAcross(this.#sources.shared, { ...range, order, limit }, (part, segment) =>
+      this.#find(part, segment),
+    );
+    return await takeSteps(steps, this.#turns, signal);
   }
 
-  async #pageAt(at: Seq, limit: number): Promise<SeqPage & { readonly next: Seq }> {
-    const { low, high, order } = this.#query;
-    const place = placeOf(at, this.#sources.shared);
-    const range =
-      order === 'newest'
-        ? { low: Math.max(low, place.low), high: at }
-        : { low: at, high: Math.min(high, place.high) };
-    const page = await this.#inSegment(place.segment, range, limit);
-    if (page === undefined) return await this.#inLog(range, limit);
-    return {
-      seqs: page.seqs,
-      next: page.next ?? (order === 'newest' ? range.low : range.high) + this.#step,
-    };
-  }
-
-  /** Undefined where the segment cannot be read now, or there is none. */
-  async #inSegment(
-    segment: number | undefined,
-    range: SeqRange,
-    limit: number,
-  ): Promise<SeqPage | undefined> {
-    if (segment === undefined) return undefined;
-    const { order } = this.#query;
-    const matches = new SegmentMatches(this.#sources.reader, segment, this.#match);
+  *#find(part: PageOf, segment: number | undefined): SearchSteps<SeqPage> {
     try {
-      return await takeSteps(matches.page({ ...range, order, limit }), this.#turns);
+      if (segment !== undefined)
+        return yield* new SegmentMatches(this.#sources.reader, segment, this.#match).page(part);
     } catch (error) {
-      if (error instanceof SegmentUnavailable) return undefined;
-      throw error;
+      if (!(error instanceof SegmentUnavailable)) throw error;
     }
+    return yield* this.#inLog(part);
   }
 
-  async #inLog({ low, high }: SeqRange, limit: number): Promise<SeqPage & { readonly next: Seq }> {
-    const { facets, order } = this.#query;
-    const length = this.#window;
-    this.#window = Math.min(MAX_WINDOW, 2 * length);
-    const span =
-      order === 'newest'
-        ? { from: Math.max(low, high - length + 1), to: high }
-        : { from: low, to: Math.min(high, low + length - 1) };
-    const found = await this.#sources.scan.seqsWith(facets, span, this.#turns);
-    const seqs = (order === 'newest' ? found.toReversed() : found).slice(0, limit);
-    const last = seqs.at(-1);
-    const isCut = found.length > limit && last !== undefined;
-    const end = order === 'newest' ? span.from : span.to;
-    return { seqs, next: (isCut ? last : end) + this.#step };
+  /** Looks at some of the entries. */
+  *#inLog({ low, high, order, limit }: PageOf): SearchSteps<SeqPage> {
+    const isNewest = order === 'newest';
+    const from = isNewest ? Math.max(low, high - this.#window + 1) : low;
+    const to = isNewest ? high : Math.min(high, low + this.#window - 1);
+    this.#window = Math.min(MAX_WINDOW, 2 * this.#window);
+    const found = yield* this.#sources.scan.seqsWith(this.#query.facets, { from, to });
+    const seqs = (isNewest ? found.toReversed() : found).slice(0, limit);
+    const end = isNewest ? from : to;
+    const last = (found.length > limit ? seqs.at(-1) : undefined) ?? end;
+    return { seqs, next: isNewest ? last - 1 : last + 1 };
   }
 }

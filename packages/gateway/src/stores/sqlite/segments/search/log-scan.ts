@@ -1,14 +1,15 @@
 /** Finds entries by their facets in the log itself, where no segment can be read. */
-import type { Turns } from '../../../../fair-turns.ts';
 import { FACET_SIZE, type Facet, type FacetCondition, facetsIn } from '../../../../log/facet.ts';
 import type { Seq } from '../../../../log/log.ts';
 import type { DataPaths } from '../../data-paths.ts';
 import type { RowReader, SeqSpan } from '../../log/row-reader.ts';
 import { largeFacets } from '../../large/large-files.ts';
-import type { EntryRow } from '../../log/entry-row.ts';
+import type { SearchSteps } from './search-steps.ts';
 
 /** More facets are found in a set. */
 const MAX_FEW = 8;
+/** Small entries that are looked at in a step. */
+const STEP = 16;
 
 /** Whether one of the facets of a condition is among these. */
 type FacetTest = (facets: Buffer) => boolean;
@@ -23,39 +24,29 @@ export class LogScan {
   }
 
   /** Ascending. Leaves out what cannot be read. */
-  async seqsWith(
-    conditions: readonly FacetCondition[],
-    span: SeqSpan,
-    turns: Turns,
-  ): Promise<Seq[]> {
+  *seqsWith(conditions: readonly FacetCondition[], span: SeqSpan): SearchSteps<Seq[]> {
     const seqs: Seq[] = [];
     for (const row of this.#log.rows(span)) {
-      if (turns.isOver) await turns.next();
-      if (await this.#matches(row, conditions, turns)) seqs.push(row.seq);
+      if (row.seq % STEP === 0) yield;
+      const unmet = testsOf(conditions).filter((test) => !test(row.facets));
+      const { value: first } = unmet.next();
+      if (first === undefined) seqs.push(row.seq);
+      else if (row.marked && row.large !== undefined && row.withheld === undefined) {
+        if (yield* this.#fileMeets(row.large, [first, ...unmet])) seqs.push(row.seq);
+      }
     }
     return seqs;
   }
 
-  async #matches(
-    { facets, marked, large, withheld }: EntryRow,
-    conditions: readonly FacetCondition[],
-    turns: Turns,
-  ): Promise<boolean> {
-    const files = marked && withheld === undefined ? large : undefined;
-    let unmet: FacetTest[] = [];
-    for (const test of testsOf(conditions)) {
-      if (test(facets)) continue;
-      if (files === undefined) return false;
-      unmet.push(test);
-      if (turns.isOver) await turns.next();
-    }
-    if (unmet.length === 0) return true;
-    for (const { buffer, byteOffset, length } of largeFacets(this.#paths, files ?? '')) {
+  /** Whether an entry has all of these in its files. */
+  *#fileMeets(file: string, tests: readonly FacetTest[]): SearchSteps<boolean> {
+    let unmet = tests;
+    for (const { buffer, byteOffset, length } of largeFacets(this.#paths, file)) {
       const chunk = Buffer.from(buffer, byteOffset, length);
       const left: FacetTest[] = [];
       for (const test of unmet) {
         if (!test(chunk)) left.push(test);
-        if (turns.isOver) await turns.next();
+        yield;
       }
       unmet = left;
       if (unmet.length === 0) return true;

@@ -14,10 +14,10 @@ import {
 } from '../../../../log/text-query.ts';
 import { facetToken } from '../entry-tokens.ts';
 
-/** Row ids are 62 bits at most. */
-const FIRST_LARGE: bigint = 2n ** 62n;
-/** Bits of the number of a row among those of its entry. */
-const ROW_BITS = 22n;
+/** No seq is as large, and all row ids are numbers of JavaScript. */
+const FIRST_LARGE: number = 2 ** 52;
+/** Of a large entry. */
+const MAX_ROWS: number = 2 ** 22;
 /** Terms per statement: FTS5 opens a cursor for each, and copies everything left of an operator. */
 const MAX_TERMS = 32;
 /** A prefix costs as much as this many words: FTS5 merges all words that begin with it. */
@@ -27,17 +27,28 @@ const MAX_FEW = 8;
 /** Facets in a statement of their own. */
 const MAX_FACETS = 16;
 
-export function largeRowId(seq: Seq, row: number): bigint {
-  return FIRST_LARGE + (BigInt(seq) << ROW_BITS) + BigInt(row);
-}
+/** The ids of the rows of large entries in a segment. */
+export class LargeRows {
+  readonly #segment: Seq;
 
-/** The greatest row id that a large entry can have. */
-export function lastLargeRowId(seq: Seq): bigint {
-  return largeRowId(seq + 1, 0) - 1n;
-}
+  /** `segment`: its first seq. */
+  constructor(segment: Seq) {
+    this.#segment = segment;
+  }
 
-export function seqOfLargeRow(rowId: bigint): Seq {
-  return Number((rowId - FIRST_LARGE) >> ROW_BITS);
+  /** The first of the rows that the entry has. */
+  first(seq: Seq): number {
+    return FIRST_LARGE + (seq - this.#segment) * MAX_ROWS;
+  }
+
+  /** The greatest id that one of them can have. */
+  last(seq: Seq): number {
+    return this.first(seq + 1) - 1;
+  }
+
+  seqOf(id: number): Seq {
+    return this.#segment + Math.floor((id - FIRST_LARGE) / MAX_ROWS);
+  }
 }
 
 /** What entries must have. */
@@ -58,15 +69,14 @@ const NO_TERMS: TermList = termList([]);
 /** Conditions as statements can look them up. */
 export class MatchQuery {
   /** A row that one of these matches, and for which `rest` holds, has what it must have. */
-  readonly first: RowCondition;
+  readonly first: () => Iterable<string>;
   readonly rest: readonly RowCondition[];
   /** The one query that is all of that; undefined where there are several. */
   readonly whole: string | undefined;
   /**
-   * The same for large entries, whose rows together have what an entry must have, so that each condition is
-   * looked up by itself: those that few entries have, and all others.
+   * The same for large entries, whose rows together have what an entry must have: each condition by itself.
+   * The first excludes nothing.
    */
-  readonly leading: readonly RowCondition[];
   readonly single: () => Iterable<RowCondition>;
   /** Words and phrases that count for the rank; how many terms a text must have. */
   readonly terms: number;
@@ -82,14 +92,11 @@ export class MatchQuery {
     const parts = [...few, ...joined(take(required), 'AND')];
     const without = joined(take(excluded), 'OR');
     const [distributed, ...others] = lists;
-    this.first = {
-      isExcluded: false,
-      queries: function* queries() {
-        for (const list of distributed === undefined ? [[]] : listQueries(distributed)) {
-          const whole = [...parts, ...[list].flat()].join(' AND ');
-          yield without.length === 0 ? whole : `(${whole}) NOT (${without.join('')})`;
-        }
-      },
+    this.first = function* first() {
+      for (const list of distributed === undefined ? [[]] : listQueries(distributed)) {
+        const whole = [...parts, ...[list].flat()].join(' AND ');
+        yield without.length === 0 ? whole : `(${whole}) NOT (${without.join('')})`;
+      }
     };
     this.rest = [
       ...others.map((list) => ({ queries: () => listQueries(list), isExcluded: false })),
@@ -97,18 +104,14 @@ export class MatchQuery {
       ...conditionsOf(all, 1, 'AND', false),
       ...conditionsOf(none, 1, 'OR', true),
     ];
-    const [whole, second] = this.first.queries();
+    const [whole, second] = this.first();
     this.whole = second === undefined && this.rest.length === 0 ? whole : undefined;
-    this.leading = [
-      ...facets.map((condition) => ({ queries: () => firstQueries(condition), isExcluded: false })),
-      ...termsIn(all).take(1).map(termCondition),
-    ];
     this.single = function* single() {
       for (const condition of facets)
-        if (condition instanceof Uint8Array)
-          for (const facet of facetsIn(condition).drop(1))
-            yield { queries: () => [facetPhrase(facet)], isExcluded: false };
-      yield* termsIn(all).drop(1).map(termCondition);
+        if (!(condition instanceof Uint8Array))
+          yield { queries: () => listQueries(condition), isExcluded: false };
+        else for (const facet of facetsIn(condition)) yield oneQuery(facetPhrase(facet));
+      for (const term of termsIn(all)) yield oneQuery(phrase(term));
       for (const batch of batchesOf(none))
         yield { queries: () => joined(batch, 'OR'), isExcluded: true };
     };
@@ -147,12 +150,6 @@ function divide(conditions: readonly FacetCondition[]): {
   return isAlone ? { few: [first()], lists, rest: others } : { few, lists, rest };
 }
 
-/** For the first facet of several that an entry must have, or any of a list. */
-function firstQueries(condition: FacetCondition): Iterable<string> {
-  if (!(condition instanceof Uint8Array)) return listQueries(condition);
-  return facetsIn(condition).take(1).map(facetPhrase);
-}
-
 function* listQueries(list: readonly Facet[]): Generator<string, void, undefined> {
   for (let at = 0; at < list.length; at += MAX_FACETS)
     yield anyFacet(list.slice(at, at + MAX_FACETS));
@@ -170,8 +167,8 @@ function facetPhrase(facet: Facet): string {
   return `"${facetToken(facet)}"`;
 }
 
-function termCondition(term: Term): RowCondition {
-  return { queries: () => [phrase(term)], isExcluded: false };
+function oneQuery(query: string): RowCondition {
+  return { queries: () => [query], isExcluded: false };
 }
 
 /** A condition for each batch of terms but the first ones. */

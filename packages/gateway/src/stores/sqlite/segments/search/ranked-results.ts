@@ -7,10 +7,10 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 
 import type { Seq } from '../../../../log/log.ts';
-import type { SeqRange } from '../../seq-source.ts';
-import type { MatchQuery, RankedMatchQuery, RankedPage } from './messages.ts';
-import type { RankedSeq, Ranker, RankSink } from './ranker.ts';
-import type { SearchSteps } from './search-turns.ts';
+import { type RankedSeq, rankSection, type RankSink } from './ranker.ts';
+import type { RankedPage, RankedRequest } from './search-calls.ts';
+import type { SearchSteps } from './search-steps.ts';
+import { pageOfMatches, type SearchContext } from './word-search.ts';
 
 const MAX_PAGE = 1024;
 /** Maximum number of matches to select from in memory. */
@@ -18,128 +18,115 @@ const MAX_IN_MEMORY = 16 * 1024;
 /** Matches written to the temporary database at once. */
 const WRITE_BATCH = 8192;
 
+/** Yields pages beside its steps. The last one has no more results behind it. */
+export type RankedPages = Generator<Promise<void> | void | RankedPage, void, void>;
+
 /** The results of one query of one reader. */
-export class RankedResults implements Disposable {
-  readonly #ranker: Ranker;
-  readonly #query: RankedMatchQuery;
-  #section: SectionResults;
-  #left: number;
-
-  constructor(ranker: Ranker, query: RankedMatchQuery) {
-    this.#ranker = ranker;
-    this.#query = query;
-    this.#section = new SectionResults(ranker, query, query.skip);
-    this.#left = query.limit;
-  }
-
-  /** Must not be called before the page before has been returned. */
-  *nextPage(): SearchSteps<RankedPage> {
-    for (;;) {
-      const page = yield* this.#section.nextPage(Math.min(this.#left, MAX_PAGE));
-      this.#left -= page.seqs.length;
-      const before = page.section.low;
-      const hasOlder = before > this.#query.low;
-      if (!page.isLast || !hasOlder) return { ...page, more: !page.isLast };
-      const isFull = this.#left === 0 && page.seqs.length > 0;
-      if (isFull) return { ...page, more: yield* this.#hasMatchBefore(before) };
-      this.#section[Symbol.dispose]();
-      const query = { ...this.#query, high: before - 1 };
-      this.#section = new SectionResults(this.#ranker, query, this.#section.skip);
-      if (page.seqs.length > 0) return { ...page, more: true };
+export function* rankedPages(context: SearchContext, query: RankedRequest): RankedPages {
+  let { skip, limit: left, high } = query;
+  for (;;) {
+    using section = new Section(context, { ...query, high });
+    let given = 0;
+    for (let isLast = false; !isLast;) {
+      const found = yield* section.page(skip, Math.min(left, MAX_PAGE));
+      const { seqs, low } = found;
+      ({ isLast } = found);
+      const skipped = given + found.skipped;
+      const hasOlder = low > query.low;
+      given = skipped + seqs.length;
+      skip -= found.skipped;
+      left -= seqs.length;
+      const isFull = left === 0 && seqs.length > 0;
+      const isEnd =
+        isLast && (!hasOlder || (isFull && !(yield* hasMatch(context, query, low - 1))));
+      if (seqs.length > 0 || isEnd || !isLast)
+        yield { seqs, more: !isEnd, section: { low, high }, skipped, isLast };
+      if (isEnd) return;
+      if (isLast) high = low - 1;
     }
-  }
-
-  [Symbol.dispose](): void {
-    this.#section[Symbol.dispose]();
-  }
-
-  *#hasMatchBefore(seq: Seq): SearchSteps<boolean> {
-    for (let low = seq; low > this.#query.low;) {
-      const top = new TopMatches(1);
-      low = yield* this.#ranker.rank({ ...this.#query, high: low - 1 }, top);
-      if (top.seqs().length > 0) return true;
-    }
-    return false;
   }
 }
 
-/** The results of one section. */
-class SectionResults implements Disposable {
-  readonly #ranker: Ranker;
-  readonly #query: MatchQuery;
-  /** Matches of the first page, and those before it. */
+/** The steps up to the next page. There must be one. */
+export function* nextPage(pages: RankedPages): SearchSteps<RankedPage> {
+  for (;;) {
+    const { value, done } = pages.next();
+    if (done === true) throw new Error('There are no more results.');
+    if (value !== undefined && 'seqs' in value) return value;
+    yield value;
+  }
+}
+
+function* hasMatch(context: SearchContext, query: RankedRequest, high: Seq): SearchSteps<boolean> {
+  const wanted = { ...query, high, order: 'newest', limit: 1 } as const;
+  return (yield* pageOfMatches(context, wanted)).seqs.length > 0;
+}
+
+interface SectionPage {
+  /** How many results come before these. */
+  readonly skipped: number;
+  readonly seqs: readonly Seq[];
+  /** Whether the section has no others. */
+  readonly isLast: boolean;
+}
+
+/** The newest section of a query. */
+class Section implements Disposable {
+  readonly #context: SearchContext;
+  readonly #query: RankedRequest;
+  /** What the first page has, and what was skipped before it. */
   readonly #consumed = new Set<Seq>();
   #ranking: DiskRanking | undefined;
-  #section: SeqRange | undefined;
-  /** How many results have been skipped or returned. */
-  #position = 0;
-  /** How many more are to be skipped; those that the section does not have are left. */
-  skip: number;
+  #low: Seq | undefined;
 
-  /** `query`: its newest section. */
-  constructor(ranker: Ranker, query: MatchQuery, skip: number) {
-    this.#ranker = ranker;
+  constructor(context: SearchContext, query: RankedRequest) {
+    this.#context = context;
     this.#query = query;
-    this.skip = skip;
   }
 
-  *nextPage(limit: number): SearchSteps<Omit<RankedPage, 'more'>> {
-    const isFirst = this.#section === undefined;
-    if (isFirst && this.skip + limit <= MAX_IN_MEMORY) return yield* this.#firstPage(limit);
+  /** The next page, and the first seq of the section. Leaves out the first `skip` of what is left. */
+  *page(skip: number, limit: number): SearchSteps<SectionPage & { readonly low: Seq }> {
+    if (this.#low === undefined && skip + limit <= MAX_IN_MEMORY) {
+      const top = new TopMatches(skip + limit + 1);
+      const low = yield* this.#rank(top);
+      const found = top.seqs();
+      const consumed = found.slice(0, skip + limit);
+      for (const seq of consumed) this.#consumed.add(seq);
+      const seqs = consumed.slice(skip);
+      const skipped = consumed.length - seqs.length;
+      return { low, skipped, seqs, isLast: found.length === consumed.length };
+    }
     if (this.#ranking === undefined) {
       this.#ranking = new DiskRanking(this.#consumed);
       yield* this.#rank(this.#ranking);
     }
-    const { seqs, isLast } = this.#ranking.nextPage(limit, this.skip);
-    return this.#page(seqs, isLast, Math.min(this.skip, this.#ranking.count));
+    return { low: this.#low ?? this.#query.low, ...this.#ranking.page(skip, limit) };
   }
 
   [Symbol.dispose](): void {
     this.#ranking?.[Symbol.dispose]();
   }
 
-  *#firstPage(limit: number): SearchSteps<Omit<RankedPage, 'more'>> {
-    const top = new TopMatches(this.skip + limit + 1);
-    yield* this.#rank(top);
-    const found = top.seqs();
-    const consumed = found.slice(0, this.skip + limit);
-    for (const seq of consumed) this.#consumed.add(seq);
-    const isLast = found.length === consumed.length;
-    return this.#page(consumed.slice(this.skip), isLast, Math.min(this.skip, consumed.length));
-  }
-
-  *#rank(sink: RankSink): SearchSteps<void> {
-    const low = yield* this.#ranker.rank(this.#query, sink);
-    this.#section = { low, high: this.#query.high };
-  }
-
-  /** `skipped`: how many results of the section were skipped just before these. */
-  #page(seqs: readonly Seq[], isLast: boolean, skipped: number): Omit<RankedPage, 'more'> {
-    this.skip -= skipped;
-    const before = this.#position + skipped;
-    this.#position = before + seqs.length;
-    return { seqs, isLast, section: this.#section ?? this.#query, skipped: before };
+  *#rank(sink: RankSink): SearchSteps<Seq> {
+    this.#low = yield* rankSection(this.#context, this.#query, sink);
+    return this.#low;
   }
 }
 
 /** The best `limit` matches. */
 class TopMatches implements RankSink {
-  readonly #limit: number;
+  readonly limit: number;
   #matches: RankedSeq[] = [];
   #last: RankedSeq | undefined;
 
   constructor(limit: number) {
-    this.#limit = limit;
-  }
-
-  get limit(): number {
-    return this.#limit;
+    this.limit = limit;
   }
 
   add(match: RankedSeq): void {
     if (this.#last !== undefined && compareRank(match, this.#last) >= 0) return;
     this.#matches.push(match);
-    if (this.#matches.length >= 2 * this.#limit + 64) this.#trim();
+    if (this.#matches.length >= 2 * this.limit + 64) this.#trim();
   }
 
   seqs(): Seq[] {
@@ -148,8 +135,8 @@ class TopMatches implements RankSink {
   }
 
   #trim(): void {
-    this.#matches = this.#matches.toSorted(compareRank).slice(0, this.#limit);
-    if (this.#matches.length === this.#limit) this.#last = this.#matches.at(-1);
+    this.#matches = this.#matches.toSorted(compareRank).slice(0, this.limit);
+    if (this.#matches.length === this.limit) this.#last = this.#matches.at(-1);
   }
 }
 
@@ -168,7 +155,7 @@ class DiskRanking implements RankSink, Disposable {
   #pending: RankedSeq[] = [];
   #last: RankedSeq = { rank: -Infinity, seq: 0 };
   /** Of all matches that were added. */
-  count = 0;
+  #count = 0;
 
   constructor(excluded: ReadonlySet<Seq>) {
     this.#excluded = excluded;
@@ -183,19 +170,20 @@ class DiskRanking implements RankSink, Disposable {
 
   add(match: RankedSeq): void {
     if (this.#excluded.has(match.seq)) return;
-    this.count += 1;
+    this.#count += 1;
     this.#pending.push(match);
     if (this.#pending.length >= WRITE_BATCH) this.#flush();
   }
 
   /** Leaves out the first `skip` of those that follow. */
-  nextPage(limit: number, skip: number): Pick<RankedPage, 'seqs' | 'isLast'> {
+  page(skip: number, limit: number): SectionPage {
     this.#flush();
     const { rank, seq } = this.#last;
     const found = this.#page.all(rank, -seq, limit + 1, skip) as unknown as RankedSeq[];
     const page = found.slice(0, limit);
     this.#last = page.at(-1) ?? this.#last;
-    return { seqs: page.map((match) => match.seq), isLast: found.length <= limit };
+    const seqs = page.map((match) => match.seq);
+    return { skipped: Math.min(skip, this.#count), seqs, isLast: found.length <= limit };
   }
 
   [Symbol.dispose](): void {

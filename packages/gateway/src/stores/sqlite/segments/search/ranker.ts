@@ -6,11 +6,11 @@
  */
 import type { Seq } from '../../../../log/log.ts';
 import type { SeqRange } from '../../seq-source.ts';
-import type { SharedSegments } from '../../shared-segments.ts';
-import { largeRowId, lastLargeRowId, MatchQuery, seqOfLargeRow } from './match-query.ts';
-import type { MatchQuery as MatchRequest } from './messages.ts';
+import { MatchQuery } from './match-query.ts';
+import type { RankedRequest } from './search-calls.ts';
+import type { SearchSteps } from './search-steps.ts';
 import type { SegmentMatches } from './segment-matches.ts';
-import type { SearchSteps } from './search-turns.ts';
+import { inSegment, type SearchContext } from './word-search.ts';
 
 /** A match. The lower its rank, the better. */
 export interface RankedSeq {
@@ -25,168 +25,159 @@ export interface RankSink {
   add(match: RankedSeq): void;
 }
 
-/** Runs steps in a segment, once it can be read. */
-export type InSegment = <T>(
-  number: number,
-  query: MatchQuery,
-  steps: (matches: SegmentMatches) => SearchSteps<T>,
-) => SearchSteps<T>;
-
 /** A section ends with the segment in which it has this many matches, times the terms of the query. */
 const MAX_RANKED = 2 ** 19;
-/** Entries that are ranked together: some dozen milliseconds, where all match. */
+/** Entries that are ranked together: some dozen milliseconds. */
 const STEP = 65_536;
 const LARGE_ROWS = 4096;
 
 // The facets of an entry count for its length, not as matches.
-const RANK = 'bm25(texts, 1.0, 0.0) AS rank';
-const RANKED = `SELECT rowid AS seq, ${RANK} FROM texts
-  WHERE texts MATCH ? AND rowid BETWEEN ? AND ? ORDER BY 2, 1 DESC LIMIT ?`;
-const COUNT = 'SELECT count(*) AS count FROM texts WHERE texts MATCH ? AND rowid BETWEEN ? AND ?';
-const RANKED_ROWS = `SELECT rowid AS id, ${RANK} FROM texts
-  WHERE texts MATCH ? AND rowid BETWEEN ? AND ? ORDER BY 1 LIMIT ?`;
+const MATCHES = `SELECT rowid AS id, bm25(texts, 1.0, 0.0) AS rank FROM texts
+  WHERE texts MATCH ? AND rowid BETWEEN ? AND ? ORDER BY rowid LIMIT ?`;
+// Each statement counts all matches of the segment first: so it ends after so many matches, not entries.
+const BEST = `WITH matches AS MATERIALIZED (${MATCHES})
+  SELECT id, rank, count, last
+  FROM (SELECT count(*) AS count, max(id) AS last FROM matches) CROSS JOIN matches
+  ORDER BY rank, id DESC LIMIT ?`;
 
-export class Ranker {
-  readonly #segments: SharedSegments;
-  readonly #inSegment: InSegment;
-  readonly #maxRanked: number;
+interface RankedRow {
+  readonly id: number;
+  readonly rank: number;
+}
 
-  constructor(segments: SharedSegments, inSegment: InSegment, maxRanked: number = MAX_RANKED) {
-    this.#segments = segments;
-    this.#inSegment = inSegment;
-    this.#maxRanked = maxRanked;
+/** Adds the matches of the newest section to the sink. Returns the lowest seq of the section. */
+export function* rankSection(
+  context: SearchContext,
+  { low, high, ...conditions }: Omit<RankedRequest, 'skip' | 'limit'>,
+  sink: RankSink,
+): SearchSteps<Seq> {
+  const { shared, maxRanked = MAX_RANKED } = context;
+  const query = new MatchQuery(conditions);
+  let ranked = 0;
+  for (let at = high; at >= low;) {
+    const number = shared.segments.numberOf(at);
+    const range = { low: Math.max(low, shared.segments.firstOf(number)), high: at };
+    const found = yield* inSegment(context, number, query, (matches) =>
+      rankIn(matches, query, range, sink.limit),
+    );
+    for (const match of found.best) sink.add(match);
+    ranked += found.count * query.terms;
+    if (ranked >= maxRanked) return range.low;
+    at = range.low - 1;
   }
-
-  /** Adds the matches of the newest section to the sink. Returns the lowest seq of the section. */
-  *rank({ low, high, ...conditions }: MatchRequest, sink: RankSink): SearchSteps<Seq> {
-    const query = new MatchQuery(conditions);
-    let ranked = 0;
-    for (let at = high; at >= low;) {
-      const number = this.#segments.numberOf(at);
-      const range = { low: Math.max(low, this.#segments.firstOf(number)), high: at };
-      // A segment that cannot be read any more is ranked again as a whole.
-      const found = yield* this.#inSegment(number, query, (matches) =>
-        rankIn(matches, query, range, sink.limit),
-      );
-      for (const match of found.matches) sink.add(match);
-      ranked += found.count * query.terms;
-      if (ranked >= this.#maxRanked) return range.low;
-      at = range.low - 1;
-    }
-    return low;
-  }
+  return low;
 }
 
 interface Ranked {
   /** Of all matches. */
-  readonly count: number;
-  readonly matches: readonly RankedSeq[];
+  count: number;
+  readonly best: RankedSeq[];
 }
 
 function* rankIn(
   matches: SegmentMatches,
   query: MatchQuery,
-  { low, high }: SeqRange,
+  range: SeqRange,
   limit: number,
 ): SearchSteps<Ranked> {
-  const found: RankedSeq[] = [];
-  const { whole } = query;
-  const total = whole === undefined ? undefined : yield* countOf(matches, whole, { low, high });
-  let count = total ?? 0;
-  // Each statement counts all matches of the segment first.
-  const step = total !== undefined && total <= STEP ? high - low + 1 : STEP;
-  const from = total === 0 ? high + 1 : low;
-  for (let to = high; to >= from; to -= step) {
-    const range = { low: Math.max(low, to - step + 1), high: to };
-    const small =
-      whole === undefined
-        ? yield* rankInParts(matches, query, range)
-        : yield* ranked(matches, whole, range, limit);
-    for (const { seq, rank } of small) found.push({ seq, rank: rounded(rank) });
-    if (total === undefined) count += small.length;
-  }
-  if (yield* matches.hasLarge()) {
-    const large = yield* rankLarge(matches, query, { low, high });
-    found.push(...large);
-    count += large.length;
-  }
-  return { count, matches: found };
+  const found: Ranked = { count: 0, best: [] };
+  if (query.whole === undefined) yield* rankInParts(matches, query, range, found);
+  else yield* rankWhole(matches, query.whole, range, { limit, found });
+  yield* rankLarge(matches, query, range, found);
+  return found;
 }
 
-function* countOf(
+function* rankWhole(
   matches: SegmentMatches,
   query: string,
   { low, high }: SeqRange,
-): SearchSteps<number> {
-  const row = yield* matches.read((index) => index.statement(COUNT).get(query, low, high));
-  return Number(row?.['count']);
+  { limit, found }: { readonly limit: number; readonly found: Ranked },
+): SearchSteps<void> {
+  for (let from = low; from <= high;) {
+    const rows = yield* matches.read((index) =>
+      index.statement(BEST).all(query, from, high, STEP, limit),
+    );
+    for (const row of rows) found.best.push(rankedSeq(Number(row['id']), Number(row['rank'])));
+    const { count = 0, last = high } = rows[0] ?? {};
+    found.count += Number(count);
+    if (Number(count) < STEP) return;
+    from = Number(last) + 1;
+  }
 }
 
 /** For a query that several statements match together. */
 function* rankInParts(
   matches: SegmentMatches,
   { first, rest }: MatchQuery,
-  { low, high }: SeqRange,
-): SearchSteps<readonly RankedSeq[]> {
-  let ranks = new Map<Seq, number>();
-  for (const one of first.queries())
-    for (const { seq, rank } of yield* ranked(matches, one, { low, high })) ranks.set(seq, rank);
-  // The rank is a sum over the terms.
-  for (const condition of rest) {
-    const left = condition.isExcluded ? ranks : new Map<Seq, number>();
-    for (const one of ranks.size === 0 ? [] : condition.queries())
-      for (const { seq, rank } of yield* ranked(matches, one, { low, high })) {
-        const before = ranks.get(seq);
-        if (condition.isExcluded) left.delete(seq);
-        else if (before !== undefined) left.set(seq, before + rank);
-      }
-    ranks = left;
+  range: SeqRange,
+  found: Ranked,
+): SearchSteps<void> {
+  for (let { low } = range; low <= range.high; low += STEP) {
+    const high = Math.min(range.high, low + STEP - 1);
+    let ranks = new Map<Seq, number>();
+    for (const one of first())
+      for (const { id, rank } of yield* rankedRows(matches, one, low, high)) ranks.set(id, rank);
+    // The rank is a sum over the terms.
+    for (const { queries, isExcluded } of rest) {
+      const left = isExcluded ? ranks : new Map<Seq, number>();
+      for (const one of ranks.size === 0 ? [] : queries())
+        for (const { id, rank } of yield* rankedRows(matches, one, low, high)) {
+          const before = ranks.get(id);
+          if (isExcluded) left.delete(id);
+          else if (before !== undefined) left.set(id, before + rank);
+        }
+      ranks = left;
+    }
+    found.count += ranks.size;
+    for (const [seq, rank] of ranks) found.best.push(rankedSeq(seq, rank));
   }
-  return Array.from(ranks, ([seq, rank]) => ({ seq, rank }));
 }
 
-function* ranked(
-  matches: SegmentMatches,
-  query: string,
-  { low, high }: SeqRange,
-  limit = -1,
-): SearchSteps<RankedSeq[]> {
-  const rows = yield* matches.read((index) => index.statement(RANKED).all(query, low, high, limit));
-  return rows.map(({ seq, rank }) => ({ seq: seq as Seq, rank: rank as number }));
-}
-
-/** The rank of a large entry is that of its best row. */
+/** The rank of a large entry is a sum over the terms too, of its best row for each. */
 function* rankLarge(
   matches: SegmentMatches,
   query: MatchQuery,
-  { low, high }: SeqRange,
-): SearchSteps<readonly RankedSeq[]> {
-  const { seqs } = yield* matches.largePage({ low, high, order: 'newest', limit: Infinity });
+  range: SeqRange,
+  found: Ranked,
+): SearchSteps<void> {
+  const { rows: ids } = matches;
+  const seqs = yield* matches.largeSeqs(range);
   const sums = new Map(seqs.map((seq) => [seq, 0]));
   for (const terms of seqs.length === 0 ? [] : query.anyTerm()) {
     const best = new Map<Seq, number>();
-    for (let from = largeRowId(low, 0); ;) {
-      const rows = yield* matches.read((index) => {
-        const statement = index.statement(RANKED_ROWS);
-        statement.setReadBigInts(true);
-        return statement.all(terms, from, lastLargeRowId(high), LARGE_ROWS);
-      });
-      for (const { id, rank } of rows as unknown as readonly { id: bigint; rank: number }[]) {
-        const seq = seqOfLargeRow(id);
+    for (let from: number | undefined = ids.first(range.low); from !== undefined;) {
+      const rows: readonly RankedRow[] = yield* rankedRows(
+        matches,
+        terms,
+        from,
+        ids.last(range.high),
+        LARGE_ROWS,
+      );
+      for (const { id, rank } of rows) {
+        const seq = ids.seqOf(id);
         best.set(seq, Math.min(rank, best.get(seq) ?? 0));
-        from = id + 1n;
       }
-      if (rows.length < LARGE_ROWS) break;
+      const last = rows.at(-1);
+      from = last === undefined || rows.length < LARGE_ROWS ? undefined : last.id + 1;
     }
-    for (const [seq, rank] of best) {
-      const sum = sums.get(seq);
-      if (sum !== undefined) sums.set(seq, sum + rank);
-    }
+    for (const [seq, sum] of sums) sums.set(seq, sum + (best.get(seq) ?? 0));
   }
-  return Array.from(sums, ([seq, rank]) => ({ seq, rank: rounded(rank) }));
+  found.count += sums.size;
+  for (const [seq, rank] of sums) found.best.push(rankedSeq(seq, rank));
 }
 
-/** So that equals do not differ by the order of a sum. */
-function rounded(rank: number): number {
-  return Number(rank.toPrecision(12));
+function* rankedRows(
+  matches: SegmentMatches,
+  query: string,
+  from: number,
+  to: number,
+  limit = -1,
+): SearchSteps<readonly RankedRow[]> {
+  const rows = yield* matches.read((index) => index.statement(MATCHES).all(query, from, to, limit));
+  return rows as unknown as readonly RankedRow[];
+}
+
+/** Rounded, so that equals do not differ by the order of a sum. */
+function rankedSeq(seq: Seq, rank: number): RankedSeq {
+  return { seq, rank: Number(rank.toPrecision(12)) };
 }

@@ -21,20 +21,11 @@ import { SharedState } from '../../shared-state.ts';
 import type { StoreChange } from '../../store-thread.ts';
 import { openSqliteLog } from '../../store.ts';
 import { SegmentReader } from '../segment-reader.ts';
-import { QueryEngine } from './query-engine.ts';
-import { RankedResults } from './ranked-results.ts';
-import type { RankedPage } from './messages.ts';
-import type { SearchSteps } from './search-turns.ts';
+import { rankedPages } from './ranked-results.ts';
+import type { RankedPage } from './search-calls.ts';
 
 const WORDS = ['mint', 'mine', 'water', 'stone', 'сад', 'саду', '庭', '🌱', 'rare', 'far'];
 const NAMES = ['Lumen', 'Мавка', 'Nobody'];
-
-function resultOf<Result>(steps: SearchSteps<Result>): Result {
-  for (;;) {
-    const step = steps.next();
-    if (step.done === true) return step.value;
-  }
-}
 
 describe('words in the SQLite store', () => {
   it('are found as a plain list finds them, in the same order', async () => {
@@ -147,10 +138,10 @@ describe('words in the SQLite store', () => {
     await spool.write(Buffer.from('"text":"mint stone"'));
     await log.append({ ...draftOf(), body: spool });
     await untilSearchable(log);
-    const { segments } = new SharedState(log.connect().shared);
-    using reader = new SegmentReader(dataPathsIn(folder), segments, () => assert.fail());
+    const shared = new SharedState(log.connect().shared);
+    using reader = new SegmentReader(dataPathsIn(folder), shared.segments, () => assert.fail());
     const available = async (): Promise<void> => assert.fail();
-    const engine = new QueryEngine({ reader, segments, available }, 1);
+    const context = { reader, shared, available, maxRanked: 1 };
     const sectionOf = (seq: Seq): number => Math.floor((seq - 1) / 16_384);
     // The large entry has a word more than those that are as frequent in it.
     const rankOf = (seq: Seq): number => (seq > many ? -1 : (seq - 1) % 3);
@@ -159,13 +150,13 @@ describe('words in the SQLite store', () => {
     );
     const base = { textQuery: textQuery('mint'), facets: [], low: 1, high: many + 1 };
     const read = (query: { high: Seq; skip: number; limit: number }): RankedPage[] => {
-      using results = new RankedResults(engine.ranker, { ...base, ...query });
       const pages: RankedPage[] = [];
-      for (let left = query.limit; left > 0;) {
-        const page = resultOf(results.nextPage());
+      let left = query.limit;
+      for (const page of rankedPages(context, { ...base, ...query })) {
+        if (page === undefined || page instanceof Promise) continue;
         pages.push(page);
         left -= page.seqs.length;
-        if (!page.more) break;
+        if (left === 0) break;
       }
       return pages;
     };

@@ -2,11 +2,10 @@
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import type { Seq } from '../../../log/log.ts';
-import { assertStorageFault } from '../../../storage-fault.ts';
-import type { DataPaths } from '../data-paths.ts';
-import type { RowReader } from '../log/row-reader.ts';
-import type { SharedSegments } from '../shared-segments.ts';
+import type { Seq } from '../../../../log/log.ts';
+import { assertStorageFault } from '../../../../storage-fault.ts';
+import type { DataPaths } from '../../data-paths.ts';
+import type { RowReader } from '../../log/row-reader.ts';
 import type { Run } from './run-bounds.ts';
 import {
   encodeRun,
@@ -18,15 +17,17 @@ import {
   runPath,
   runsFolder,
 } from './run-files.ts';
-import { isMissing, makeIfMissing } from '../segment-record.ts';
-import type { SegmentReader } from './segment-reader.ts';
+import { isMissing, makeIfMissing } from '../../segment-record.ts';
+import type { SegmentReader } from '../segment-reader.ts';
 
 /** Readers ask again for what is forgotten. */
 const MAX_WANTED = 4096;
 
+const ONE = 'SELECT first, count FROM runs WHERE kind = ? AND last = ?';
+const WITH = 'SELECT kind, last FROM runs WHERE ? BETWEEN first AND last';
+
 export interface RunsContext {
   readonly paths: DataPaths;
-  readonly segments: SharedSegments;
   readonly log: RowReader;
   readonly reader: SegmentReader;
   /** Whether an entry of the span is known to be unreadable. */
@@ -54,13 +55,11 @@ export class RunsMaker {
     const [path, file] = next;
     this.#wanted.delete(path);
     if (this.#hasFile(path)) return true;
-    const { segments } = this.#context;
     const text = this.#textOf(file);
     if (text === undefined) return true;
     const bytes = await encodeRun(text, file.form);
     // What was withheld meanwhile has removed the segment.
     if (this.#textOf(file)?.equals(text) !== true) return true;
-    if (segments.state(file.segment) === undefined) return true;
     makeIfMissing(runsFolder(this.#context.paths, file.segment));
     const temporary = `${path}.new`;
     try {
@@ -88,14 +87,11 @@ export class RunsMaker {
    * unreadable: a run that was made of changed bytes would have them.
    */
   removeWith(seqs: readonly Seq[]): void {
-    const { paths, segments, reader } = this.#context;
+    const { paths, reader } = this.#context;
     for (const seq of seqs) {
-      const segment = segments.numberOf(seq);
-      const found = reader.read(segment, (index) =>
-        index.statement('SELECT kind, last FROM runs WHERE ? BETWEEN first AND last').all(seq),
-      );
-      if (found === undefined || found === 'changing') continue;
-      for (const { kind, last } of found.value as unknown as Run[])
+      const segment = reader.segments.numberOf(seq);
+      const runs = reader.now(segment, (index) => index.statement(WITH).all(seq));
+      for (const { kind, last } of (runs ?? []) as unknown as Run[])
         for (const form of RUN_FORMS)
           rmSync(runPath(paths, { segment, kind, last, form }), { force: true });
     }
@@ -117,13 +113,9 @@ export class RunsMaker {
   /** Undefined where the run is not to be made: some of it cannot be read, or is not in the segment. */
   #textOf({ segment, kind, last }: RunFile): Buffer | undefined {
     const { log, reader, hasDamaged } = this.#context;
-    const found = reader.read(segment, (index) =>
-      index
-        .statement('SELECT * FROM runs WHERE kind = ? AND last = ? AND isComplete = 1')
-        .get(kind, last),
-    );
-    if (found === undefined || found === 'changing' || found.value === undefined) return undefined;
-    const { first, count } = found.value as unknown as Run;
+    const run = reader.now(segment, (index) => index.statement(ONE).get(kind, last));
+    if (run === undefined) return undefined;
+    const { first, count } = run as unknown as Run;
     if (hasDamaged(first, last)) return undefined;
     const rows = log.rows({ from: first, to: last }).filter((row) => row.kind === kind);
     const seqs = Array.from(rows, ({ seq }) => seq).toReversed();

@@ -9,9 +9,9 @@ import { constants, crc32, deflateRaw, zstdCompress } from 'node:zlib';
 
 import type { Kind } from '@open-presence/protocol';
 
-import type { Seq, StoredEncoding } from '../../../log/log.ts';
-import type { DataPaths } from '../data-paths.ts';
-import { segmentFolder } from '../segment-record.ts';
+import type { Seq, StoredEncoding } from '../../../../log/log.ts';
+import type { DataPaths } from '../../data-paths.ts';
+import { segmentFolder } from '../../segment-record.ts';
 
 export type RunForm = StoredEncoding | 'plain';
 

@@ -2,12 +2,12 @@
 import { closeSync, openSync, read as readFile, statSync } from 'node:fs';
 import { promisify } from 'node:util';
 
-import type { Kind } from '@open-presence/protocol';
+import { type Kind, KINDS } from '@open-presence/protocol';
 
-import type { Seq, StoredEncoding, StoredText } from '../../../log/log.ts';
-import { assertStorageFault, StorageFault } from '../../../storage-fault.ts';
-import type { DataPaths } from '../data-paths.ts';
-import type { SharedSegments } from '../shared-segments.ts';
+import { facet as facetOf } from '../../../../log/facet.ts';
+import type { Selection, Seq, StoredText } from '../../../../log/log.ts';
+import { assertStorageFault, StorageFault } from '../../../../storage-fault.ts';
+import type { DataPaths } from '../../data-paths.ts';
 import type { Run } from './run-bounds.ts';
 import {
   headerOf,
@@ -19,7 +19,7 @@ import {
   type RunHeader,
   runPath,
 } from './run-files.ts';
-import type { SegmentReader } from './segment-reader.ts';
+import type { SegmentReader } from '../segment-reader.ts';
 
 /** Pooled buffers for verifying runs: allocating and collecting them costs more than reading the file. */
 const MAX_POOLED = 4;
@@ -28,7 +28,7 @@ const MAX_FILE_SIZE = RUN_HEADER_SIZE + 64 + MAX_RUN_SIZE;
 const MAX_CHECKED = 16_384;
 
 const NEWEST = `SELECT kind, first, last, count FROM runs
-  WHERE kind = ? AND last <= ? AND isComplete = 1 ORDER BY first DESC LIMIT 16`;
+  WHERE kind = ? AND last <= ? ORDER BY first DESC LIMIT 16`;
 
 interface CheckedFile {
   /** Of the file as it was checked. */
@@ -36,9 +36,10 @@ interface CheckedFile {
   readonly header: RunHeader;
 }
 
+export type RunText = Omit<StoredText, 'end'>;
+
 interface RunsContext {
   readonly paths: DataPaths;
-  readonly segments: SharedSegments;
   readonly reader: SegmentReader;
   /** Has the segments' thread make the file. */
   readonly want: (file: RunFile) => void;
@@ -54,15 +55,23 @@ export class RunsReader {
     this.#context = context;
   }
 
+  /** The runs of a kind, if the selection has nothing but its entries, newest first. */
+  cursor({ facets, textQuery, order }: Selection, form: RunForm): RunCursor | undefined {
+    const [first, second] = facets;
+    if (!(first instanceof Uint8Array) || second !== undefined) return undefined;
+    if (textQuery !== undefined || order !== 'newest') return undefined;
+    const kind = KINDS.find((one) => Buffer.compare(facetOf('kind', one), first) === 0);
+    return kind && new RunCursor(this, kind, form);
+  }
+
   /** Some of the runs of a kind that end at `last` or before, newest first. */
   newest(kind: Kind, last: Seq): readonly Run[] {
-    const { segments, reader } = this.#context;
-    const number = segments.numberOf(last);
+    const { reader } = this.#context;
+    const number = reader.segments.numberOf(last);
     for (const segment of [number, number - 1]) {
       if (segment < 0) continue;
-      const found = reader.read(segment, (index) => index.statement(NEWEST).all(kind, last));
-      if (found === undefined || found === 'changing') return [];
-      if (found.value.length > 0) return found.value as unknown as Run[];
+      const found = reader.now(segment, (index) => index.statement(NEWEST).all(kind, last));
+      if (found?.length !== 0) return (found ?? []) as unknown as Run[];
     }
     return [];
   }
@@ -71,29 +80,16 @@ export class RunsReader {
    * The text of a run, with a joiner before it or without one; plain where it is not stored in the form.
    * Undefined where it is stored in neither.
    */
-  async text(
-    run: Run,
-    form: RunForm,
-    isJoined: boolean,
-  ): Promise<Omit<StoredText, 'end'> | undefined> {
-    const segment = this.#context.segments.numberOf(run.last);
-    const file = { segment, kind: run.kind, last: run.last, form };
-    const path = runPath(this.#context.paths, file);
-    const header = await this.#check(path);
-    if (header === undefined) {
-      this.#context.want(file);
-      return form === 'plain' ? undefined : await this.#plain(run, isJoined);
+  async text({ kind, last }: Run, form: RunForm, isJoined: boolean): Promise<RunText | undefined> {
+    const { paths, reader, want } = this.#context;
+    const file = { segment: reader.segments.numberOf(last), kind, last, form };
+    for (const one of new Set<RunForm>([form, 'plain'])) {
+      const path = runPath(paths, { ...file, form: one });
+      const header = await this.#check(path);
+      if (header !== undefined) return this.#textIn(path, header, one, isJoined);
+      if (one === form) want(file);
     }
-    return this.#textIn(path, header, form, isJoined);
-  }
-
-  /** The same where nobody asks for it to be made. */
-  async #plain(run: Run, isJoined: boolean): Promise<Omit<StoredText, 'end'> | undefined> {
-    const segment = this.#context.segments.numberOf(run.last);
-    const { kind, last } = run;
-    const path = runPath(this.#context.paths, { segment, kind, last, form: 'plain' });
-    const header = await this.#check(path);
-    return header && this.#textIn(path, header, 'plain', isJoined);
+    return undefined;
   }
 
   #textIn(
@@ -101,9 +97,8 @@ export class RunsReader {
     { length, size, crc, joinedCrc, sum }: RunHeader,
     form: RunForm,
     isJoined: boolean,
-  ): Omit<StoredText, 'end'> {
-    const joiner = JOINERS[form].length;
-    const skipped = isJoined ? 0 : joiner;
+  ): RunText {
+    const skipped = isJoined ? 0 : JOINERS[form].length;
     const verify = async (): Promise<void> => {
       if ((await this.#check(path))?.sum !== sum)
         throw new StorageFault('A run of entries has changed while it was read.');
@@ -170,11 +165,11 @@ export class RunCursor {
   /** Consecutive runs, newest first. */
   #loaded: readonly Run[] = [];
 
-  /** `encoding`: that in which texts are read where they are stored in it. */
-  constructor(runs: RunsReader, kind: Kind, encoding: StoredEncoding | undefined) {
+  /** `form`: that in which texts are read where they are stored in it. */
+  constructor(runs: RunsReader, kind: Kind, form: RunForm) {
     this.#runs = runs;
     this.#kind = kind;
-    this.#form = encoding ?? 'plain';
+    this.#form = form;
   }
 
   /**
@@ -191,7 +186,7 @@ export class RunCursor {
   }
 
   /** The text of a run, with a joiner before it or without one; undefined where it is not stored. */
-  async read(run: Run, isJoined: boolean): Promise<Omit<StoredText, 'end'> | undefined> {
+  async read(run: Run, isJoined: boolean): Promise<RunText | undefined> {
     return await this.#runs.text(run, this.#form, isJoined);
   }
 }

@@ -5,8 +5,8 @@ import { MessageChannel } from 'node:worker_threads';
 import type { Order, Seq } from '../../../../log/log.ts';
 import { textQuery } from '../../../../search/search.fixture.ts';
 import type { SeqPage } from '../../seq-source.ts';
-import type { QueryRequest, QueryResponse } from './messages.ts';
-import { QueryClient } from './query-client.ts';
+import type { FromReader } from './search-calls.ts';
+import { SearchClient } from './search-client.ts';
 
 const MANY = 50_000;
 
@@ -14,17 +14,19 @@ for (const order of ['newest', 'oldest'] satisfies Order[]) {
   it(`a reading of many, the ${order} first, sends a few requests, and has each once`, async () => {
     const { port1, port2 } = new MessageChannel();
     let requests = 0;
-    port2.on('message', ({ search, page }: QueryRequest) => {
+    port2.on('message', (message: FromReader) => {
+      if (!('call' in message) || message.call !== 'page') return;
       requests += 1;
-      const { low = 0, high = 0, limit = 0 } = page ?? {};
+      const { low, high, limit } = message.request.wanted;
       const count = Math.min(limit, high - low + 1);
       const first = order === 'newest' ? high : low;
       const step = order === 'newest' ? -1 : 1;
       const seqs = Array.from({ length: count }, (_, at) => first + at * step);
       const next = count === high - low + 1 ? undefined : first + count * step;
-      port2.postMessage({ search, cost: 0, page: { seqs, next } } satisfies QueryResponse);
+      const response = { found: { page: { seqs, next }, turns: 0 } };
+      port2.postMessage({ reply: message.number, response });
     });
-    const client = new QueryClient(port1);
+    const client = new SearchClient(port1);
     const query = textQuery('gar*');
     const matches = client.matches(
       { textQuery: query, facets: [], order, signal: undefined },

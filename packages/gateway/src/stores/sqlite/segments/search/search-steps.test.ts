@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
-import { type SearchSteps, SearchTurns } from './search-turns.ts';
-
-const going = new AbortController().signal;
+import { Turns } from '../../../../fair-turns.ts';
+import { type SearchSteps, takeSteps } from './search-steps.ts';
 
 /** Takes longer than a turn with each step, and notes its name. */
 function* search(name: string, steps: number, taken: string[]): SearchSteps<string> {
@@ -16,35 +15,37 @@ function* search(name: string, steps: number, taken: string[]): SearchSteps<stri
   return name;
 }
 
+/** `had`: turns before. */
+async function run(steps: SearchSteps<string>, had: number, signal?: AbortSignal): Promise<string> {
+  const turns = new Turns(had);
+  await turns.next();
+  return await takeSteps(steps, turns, signal);
+}
+
 describe('the turns of searches', () => {
-  it('go to the cheapest, so that a short search passes long ones that began before', async () => {
-    const turns = new SearchTurns();
+  it('go to the one that has had the fewest, so that a short search passes long ones that began before', async () => {
     const taken: string[] = [];
-    const long = Array.from({ length: 10 }, () =>
-      turns.run(search('long', 20, taken), { cost: 100 }, going),
-    );
-    await turns.run(search('short', 3, taken), { cost: 0 }, going);
+    const long = Array.from({ length: 10 }, () => run(search('long', 20, taken), 100));
+    await run(search('short', 3, taken), 0);
     const before = taken.filter((name) => name === 'long').length;
     assert.ok(before <= 2, `${before} steps of long searches`);
     await Promise.all(long);
   });
 
-  it('go to an expensive search too, while cheaper ones keep coming', async () => {
-    const turns = new SearchTurns();
+  it('go to a long search too, while shorter ones keep coming', async () => {
     const taken: string[] = [];
     const state = { ended: false };
     const comeAndGo = async (): Promise<void> => {
-      while (!state.ended) await turns.run(search('cheap', 2, taken), { cost: 0 }, going);
+      while (!state.ended) await run(search('short', 2, taken), 0);
     };
-    const cheap = [comeAndGo(), comeAndGo(), comeAndGo()];
-    await turns.run(search('expensive', 5, taken), { cost: 1e9 }, going);
+    const short = [comeAndGo(), comeAndGo(), comeAndGo()];
+    await run(search('long', 5, taken), 1e9);
     state.ended = true;
-    await Promise.all(cheap);
-    assert.equal(taken.filter((name) => name === 'expensive').length, 5);
+    await Promise.all(short);
+    assert.equal(taken.filter((name) => name === 'long').length, 5);
   });
 
   it('end with the signal, which ends the steps as well', async () => {
-    const turns = new SearchTurns();
     const taken: string[] = [];
     const ended: string[] = [];
     function* endless(): SearchSteps<string> {
@@ -55,25 +56,24 @@ describe('the turns of searches', () => {
       }
     }
     const ending = new AbortController();
-    const running = turns.run(endless(), { cost: 0 }, ending.signal);
-    await turns.run(search('other', 3, taken), { cost: 0 }, going);
+    const running = run(endless(), 0, ending.signal);
+    await run(search('other', 3, taken), 0);
     const reason = new Error('left');
     ending.abort(reason);
     await assert.rejects(running, reason);
     assert.deepEqual(ended, ['endless']);
     const steps = taken.length;
-    await assert.rejects(turns.run(search('late', 1, taken), { cost: 0 }, ending.signal), reason);
+    await assert.rejects(run(search('late', 1, taken), 0, ending.signal), reason);
     assert.equal(taken.length, steps);
   });
 
   it('reject with what a step throws, and go on with others', async () => {
-    const turns = new SearchTurns();
     // oxlint-disable-next-line require-yield
     function* broken(): SearchSteps<string> {
       throw new Error('broken');
     }
-    const failed = turns.run(broken(), { cost: 0 }, going);
-    const other = turns.run(search('other', 2, []), { cost: 0 }, going);
+    const failed = run(broken(), 0);
+    const other = run(search('other', 2, []), 0);
     await assert.rejects(failed, /broken/);
     assert.equal(await other, 'other');
   });

@@ -1,0 +1,74 @@
+/** What a reader's thread asks of the segments' thread, and what else it tells that. */
+import type { FacetCondition } from '../../../../log/facet.ts';
+import type { Seq } from '../../../../log/log.ts';
+import type { TextQuery } from '../../../../log/text-query.ts';
+import type { ThreadCall } from '../../../../thread-call.ts';
+import type { DamageReport } from '../../damage/damage-client.ts';
+import type { SeqPage, SeqRange } from '../../seq-source.ts';
+import type { RunFile } from '../runs/run-files.ts';
+import type { SpoiledSegment } from '../segment-reader.ts';
+import type { PageOf } from './segment-matches.ts';
+
+interface Searched extends SeqRange {
+  readonly textQuery: TextQuery;
+  readonly facets: readonly FacetCondition[];
+}
+
+export type PageRequest = Searched & PageOf;
+
+export interface RankedRequest extends Searched {
+  /** How many of the best results to leave out. */
+  readonly skip: number;
+  readonly limit: number;
+}
+
+/** Ranked results of one section. */
+export interface RankedPage {
+  readonly seqs: readonly Seq[];
+  /** Whether there are more results than these, whatever the limit. */
+  readonly more: boolean;
+  /** The seqs of the section. */
+  readonly section: SeqRange;
+  /** How many results of the section come before these. */
+  readonly skipped: number;
+  /** Whether these are the last results of the section. */
+  readonly isLast: boolean;
+}
+
+/** One request of a search at a time. */
+interface SearchRequest<Wanted> {
+  /** Identifies the search among those of a port. */
+  readonly search: number;
+  readonly wanted: Wanted;
+}
+
+export interface Matches {
+  readonly page: SeqPage;
+  /** That the search has had. */
+  readonly turns: number;
+}
+
+/** Unavailable: because the index cannot be read now. The error is a fault of the gateway. */
+export type Answer<Found> =
+  | { readonly found: Found }
+  | { readonly unavailable: true }
+  | { readonly error: unknown };
+
+export interface SearchCalls {
+  /** `turns`: see `Matches`. */
+  page(request: SearchRequest<PageRequest> & { readonly turns: number }): Promise<Answer<Matches>>;
+  /**
+   * The first page of a ranking; the next one if nothing is wanted. The other thread holds the ranking until
+   * it is told of the end of the search.
+   */
+  ranked(request: SearchRequest<RankedRequest | undefined>): Promise<Answer<RankedPage>>;
+}
+
+export type FromReader =
+  | ThreadCall<SearchCalls>
+  /** Ends what is done for the search. */
+  | { readonly endOfSearch: number }
+  | DamageReport
+  | { readonly spoiled: SpoiledSegment }
+  /** A run that is not stored in this form. */
+  | { readonly wanted: RunFile };

@@ -1,0 +1,86 @@
+/** Answers the searches of one reader's thread, in the segments' thread, in fair turns. */
+import { GatewayError } from '@open-presence/protocol';
+
+import { Turns } from '../../../../fair-turns.ts';
+import { isStorageFault } from '../../../../storage-fault.ts';
+import { nextPage, rankedPages, type RankedPages } from './ranked-results.ts';
+import type { Answer, Matches, RankedPage, SearchCalls } from './search-calls.ts';
+import { type SearchSteps, takeSteps } from './search-steps.ts';
+import { pageOfMatches, type SearchContext } from './word-search.ts';
+
+interface OpenSearch {
+  readonly ending: AbortController;
+  readonly turns: Turns;
+  /** Of a ranking. */
+  readonly pages: RankedPages | undefined;
+}
+
+export class SearchServer implements SearchCalls {
+  readonly #context: SearchContext;
+  readonly #open = new Map<number, OpenSearch>();
+
+  constructor(context: SearchContext) {
+    this.#context = context;
+  }
+
+  async page({
+    search,
+    wanted,
+    turns,
+  }: Parameters<SearchCalls['page']>[0]): Promise<Answer<Matches>> {
+    const open = this.#begin(search, { turns });
+    const answer = await this.#answer(search, open, pageOfMatches(this.#context, wanted));
+    this.end(search);
+    if (!('found' in answer)) return answer;
+    return { found: { page: answer.found, turns: open.turns.had } };
+  }
+
+  async ranked({
+    search,
+    wanted,
+  }: Parameters<SearchCalls['ranked']>[0]): Promise<Answer<RankedPage>> {
+    const open =
+      wanted === undefined
+        ? this.#open.get(search)
+        : this.#begin(search, { pages: rankedPages(this.#context, wanted) });
+    if (open?.pages === undefined) return { unavailable: true };
+    return await this.#answer(search, open, nextPage(open.pages));
+  }
+
+  /** Ends what is done for a search. */
+  end(search: number): void {
+    const open = this.#open.get(search);
+    this.#open.delete(search);
+    open?.ending.abort();
+    open?.pages?.return();
+  }
+
+  endAll(): void {
+    for (const search of this.#open.keys()) this.end(search);
+  }
+
+  #begin(
+    search: number,
+    { turns = 0, pages }: { turns?: number; pages?: RankedPages },
+  ): OpenSearch {
+    const open = { ending: new AbortController(), turns: new Turns(turns), pages };
+    this.#open.set(search, open);
+    return open;
+  }
+
+  async #answer<Found>(
+    search: number,
+    { ending: { signal }, turns }: OpenSearch,
+    steps: SearchSteps<Found>,
+  ): Promise<Answer<Found>> {
+    try {
+      await turns.next();
+      return { found: await takeSteps(steps, turns, signal) };
+    } catch (error) {
+      const isUnavailable =
+        signal.aborted || isStorageFault(error) || error instanceof GatewayError;
+      this.end(search);
+      return isUnavailable ? { unavailable: true } : { error };
+    }
+  }
+}
