@@ -4,7 +4,7 @@
  */
 import { StringDecoder } from 'node:string_decoder';
 
-import { safeText } from './visit/terminal-text.ts';
+import { safeText } from './safe-text.ts';
 
 /** Colours and weights of text, and the way back over a line of progress. */
 // oxlint-disable-next-line no-control-regex -- It looks for controls.

@@ -8,7 +8,7 @@ import { type Configuration, settingOption, SETTINGS } from '../configuration.ts
 import { EXIT_FAILED } from '../exit-codes.ts';
 import { listenAddress } from '../listen-setting.ts';
 import type { ProcessContext } from '../process-context.ts';
-import { safeText } from '../visit/terminal-text.ts';
+import { safeText } from '../safe-text.ts';
 import { checkAddresses } from './address-checks.ts';
 import { type Finding, ok } from './finding.ts';
 import { checkFolder } from './folder-checks.ts';

@@ -12,7 +12,7 @@ import { decompressed, readFileChunks } from '../copy/compression.ts';
 import { EXIT_FAILED, EXIT_UNREACHABLE } from '../exit-codes.ts';
 import type { ProcessContext } from '../process-context.ts';
 import { CLEAR_LINE } from '../terminal-log.ts';
-import { safeText } from '../visit/terminal-text.ts';
+import { safeText } from '../safe-text.ts';
 import { CheckpointFile, checkpointFileFor } from './checkpoint-file.ts';
 import { PLATFORM_SHA256 } from './platform-sha256.ts';
 

@@ -1,7 +1,8 @@
 /** A table of counts with small bars. */
 import stringWidth from 'string-width';
 
-import { cut, safeLine } from '../visit/terminal-text.ts';
+import { safeLine } from '../safe-text.ts';
+import { cut } from '../visit/terminal-text.ts';
 
 const BAR_WIDTH = 20;
 const LONGEST_NAME = 40;

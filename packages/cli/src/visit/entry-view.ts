@@ -4,7 +4,8 @@ import type { OwnMembers } from '@open-presence/protocol';
 import stringWidth from 'string-width';
 
 import type { Output } from './output.ts';
-import { cut, safeLine, wrapped } from './terminal-text.ts';
+import { safeLine } from '../safe-text.ts';
+import { cut, wrapped } from './terminal-text.ts';
 
 const OWN = new Set(['id', 'seq', 'kind', 'room', 'timestamp']);
 /** Shown in the first line, or as the text. */

@@ -4,7 +4,7 @@ import { Command } from 'commander';
 import type { ProcessContext } from '../process-context.ts';
 import { entryView } from './entry-view.ts';
 import { remember } from './remembered.ts';
-import { safeText } from './terminal-text.ts';
+import { safeText } from '../safe-text.ts';
 import { addVisitorOptions, type Visit, visit, type VisitorOptions } from './visit.ts';
 
 interface Options extends VisitorOptions {

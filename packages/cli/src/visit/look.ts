@@ -3,7 +3,8 @@ import { Command, Option } from 'commander';
 
 import type { ProcessContext } from '../process-context.ts';
 import { entryView, localTime } from './entry-view.ts';
-import { cut, safeLine, table } from './terminal-text.ts';
+import { safeLine } from '../safe-text.ts';
+import { cut, table } from './terminal-text.ts';
 import { addVisitorOptions, type Visit, visit, type VisitorOptions, wholeNumber } from './visit.ts';
 
 const LONGEST_NAME = 32;
