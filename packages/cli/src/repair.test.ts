@@ -88,7 +88,8 @@ test('presence repair makes idempotency keys find their entries again', async ()
   };
   assert.deepEqual(await postAll(), [1, 2, 3]);
   const db = new DatabaseSync(join(folder, 'keys.sqlite'));
-  db.exec('DELETE FROM keys');
+  // All but the row that says how far the keys are there.
+  db.exec('DELETE FROM keys WHERE prefix < (SELECT max(prefix) FROM keys)');
   db.close();
   const { code, stdout } = await repair(folder);
   for (const seq of [1, 2, 3])

@@ -1,5 +1,5 @@
 /** Replays recorded system calls on a simulated disk, and remembers what had been acknowledged. */
-import { basename, dirname, relative } from 'node:path';
+import { basename, dirname, join, relative } from 'node:path';
 
 import { SimulatedFile, SimulatedFolder, type SimulatedNode } from './simulated-disk.ts';
 import type { SystemCall } from './trace.ts';
@@ -53,6 +53,7 @@ export class Replay {
     else if (name === 'fsync' || name === 'fdatasync') this.#flush(call);
     else if (/^p?write/.test(name)) this.#write(call, result);
     else if (name === 'ftruncate') this.#truncate(call);
+    else if (name === 'unlinkat') this.#unlink(call);
     else if (name !== 'close' && this.#open.has(descriptor(call)))
       throw new Error(`${name} cannot be replayed`);
     else if (call.strings.length > 0) this.#changeNames(call);
@@ -69,8 +70,9 @@ export class Replay {
     }
   }
 
-  #openFile({ strings, numbers }: SystemCall, result: number): void {
-    const path = this.#inside(strings[0]);
+  #openFile(call: SystemCall, result: number): void {
+    const { numbers } = call;
+    const path = this.#located(call);
     if (path === undefined) return;
     let node = this.#find(path);
     if (node === undefined) {
@@ -117,6 +119,11 @@ export class Replay {
     if (node instanceof SimulatedFile) node.truncate(this.#nextChange(), size);
   }
 
+  #unlink(call: SystemCall): void {
+    const path = this.#located(call);
+    if (path !== undefined) this.#set(path, undefined);
+  }
+
   #changeNames({ name, strings }: SystemCall): void {
     const [from, to] = strings.map((path) => this.#inside(path));
     // Sockets hold nothing, and making them is not recorded.
@@ -128,6 +135,13 @@ export class Replay {
       this.#set(to, node);
       if (name === 'rename') this.#set(from, undefined);
     } else throw new Error(`${name} of "${from}" cannot be replayed`);
+  }
+
+  /** As `#inside`, of a path that may begin in an open folder. */
+  #located(call: SystemCall): string | undefined {
+    const [path] = call.strings;
+    const folder = this.#open.get(descriptor(call));
+    return folder === undefined ? this.#inside(path) : join(folder.path, String(path));
   }
 
   /** The path beneath the root, if it is there. */

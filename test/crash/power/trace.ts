@@ -7,9 +7,9 @@ import { readFile } from 'node:fs/promises';
 /** The calls that are recorded, for strace. Those of the last two lines cannot be replayed. */
 export const RECORDED_CALLS: string = [
   'openat,close,write,writev,pwrite64,pwritev,ftruncate,fsync,fdatasync,sendto,sendmsg',
-  'mkdir,rename,link,unlink,rmdir',
+  'mkdir,rename,link,unlink,unlinkat,rmdir',
   'open,creat,pwritev2,truncate,fallocate,copy_file_range,sendfile,dup',
-  'renameat,renameat2,linkat,symlink,unlinkat,mkdirat',
+  'renameat,renameat2,linkat,symlink,mkdirat',
 ].join();
 
 export interface SystemCall {

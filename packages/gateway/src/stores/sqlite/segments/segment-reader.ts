@@ -73,8 +73,9 @@ export class SegmentReader implements Disposable {
       return undefined;
     }
     if (state.generation % 2 !== 0) return 'changing';
+    let open: OpenSegment | undefined;
     try {
-      const open = this.#connect(number);
+      open = this.#connect(number);
       const value = read(open.connection);
       const stats = statSync(indexFile(this.#paths, number));
       if (this.#hasChanged(number, state)) return 'changing';
@@ -84,7 +85,7 @@ export class SegmentReader implements Disposable {
       this.#close(number);
       return 'changing';
     } catch (error) {
-      return this.#failed(number, state, error);
+      return this.#failed(number, state, { error, ino: open?.ino });
     }
   }
 
@@ -115,12 +116,20 @@ export class SegmentReader implements Disposable {
     return this.segments.generation(number) !== generation;
   }
 
-  #failed(number: number, state: SegmentState, error: unknown): 'changing' | undefined {
+  /** `ino`: of the file that was read, if it could be opened. */
+  #failed(
+    number: number,
+    state: SegmentState,
+    { error, ino }: { readonly error: unknown; readonly ino: number | undefined },
+  ): 'changing' | undefined {
     assertStorageFault(error);
     this.#close(number);
     if (this.#hasChanged(number, state)) return 'changing';
     try {
-      const isOther = stampOf(statSync(indexFile(this.#paths, number))) !== state.stamp;
+      const stats = statSync(indexFile(this.#paths, number));
+      const isOther = stampOf(stats) !== state.stamp;
+      // The spoiled file is not there any more. A file that is open keeps its number.
+      if (!isOther && ino !== undefined && stats.ino !== ino) return 'changing';
       if (isOther || isCorrupt(error)) return this.#report(number, state, !isOther);
     } catch (fault) {
       if (isMissing(fault)) return this.#report(number, state, false);

@@ -125,7 +125,7 @@ export class Segments {
 
   /** Resolves when the segment can be read. Rejects once it cannot be made. */
   async available(number: number): Promise<void> {
-    if (this.#shared.state(number) !== undefined) return;
+    if (this.#shared.state(number) !== undefined && !this.#spoiled.has(number)) return;
     await this.#waiting.getOrInsertComputed(number, () => Promise.withResolvers<void>()).promise;
   }
 
@@ -324,7 +324,11 @@ export class Segments {
   #removeSpoiled(): void {
     for (const spoiled of this.#spoiled.values()) {
       const { number, generation } = spoiled;
-      if (this.#shared.generation(number) !== generation) continue;
+      if (this.#shared.generation(number) !== generation) {
+        // It was made again since.
+        if (this.#shared.state(number) !== undefined) this.#published(number);
+        continue;
+      }
       const segment = this.#segments.get(number);
       const fault = new SpoiledFile(`The segment ${number} was changed by somebody else.`);
       if (segment?.record === undefined || spoiled.isCorrupt) this.#replace(number, fault);
