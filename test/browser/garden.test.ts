@@ -202,7 +202,10 @@ describe('the garden, in Chromium', needs('chromium'), () => {
     const { page } = await openGarden(own, { viewport: { width: 400, height: 150 } });
     await page.locator('.garden-legend').scrollIntoViewIfNeeded();
     await page.evaluate('scrollTo(0, document.documentElement.scrollHeight)');
-    await becomesTrue(page, "document.querySelector('.garden-stage').getBoundingClientRect().bottom < 0");
+    await becomesTrue(
+      page,
+      "document.querySelector('.garden-stage').getBoundingClientRect().bottom < 0",
+    );
     await post(own, 'garden', { text: 'late', identity: 'Lumen' });
     await page.locator('.garden-authors button').filter({ hasText: 'Lumen' }).waitFor();
     await page.close();
