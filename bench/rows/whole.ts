@@ -25,7 +25,7 @@ import { atLeast, information, type ResultLine } from '../measure/table.ts';
 const ENTRIES = 1_000_000;
 const READ_RESPONSE = fileURLToPath(import.meta.resolve('../clients/read-response.ts'));
 const FETCH_RESPONSE = fileURLToPath(import.meta.resolve('../clients/fetch-response.ts'));
-/** How long runs are waited for that are compressed for the first time. */
+/** How long chunks are waited for that are compressed for the first time. */
 const MAX_ENCODE_MS = 120_000;
 
 /** `copied`: by nginx without `sendfile`. */
@@ -106,7 +106,7 @@ async function untilEncoded(bench: BenchContext, side: Side, accept: string): Pr
     await sleep(2000, undefined, { signal: bench.signal });
     if (cpuOf(side.pid) - before < cpuMs / 1000 + 0.5) return;
   }
-  throw new Error('The runs are not compressed.');
+  throw new Error('The chunks are not compressed.');
 }
 
 /** Reads the response with Node's client, which decodes it. */

@@ -8,7 +8,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 
 import { until } from '../../conformance/until.ts';
-import { draftOf, fill, stampOf } from '../../packages/gateway/src/log/log.fixture.ts';
+import { draftOf, fill, metadataOf } from '../../packages/gateway/src/log/log.fixture.ts';
 import type { Log, Seq } from '../../packages/gateway/src/log/log.ts';
 import { verifyLog } from '../../packages/gateway/src/stores/sqlite/repair/verify.ts';
 import { openSqliteLog } from '../../packages/gateway/src/stores/sqlite/store.ts';
@@ -35,12 +35,12 @@ const PROCESS = new URL(
 async function say(log: Log): Promise<Seq[]> {
   const seqs: Seq[] = [];
   for (let at = 0; at < COUNT; at += 1) {
-    seqs.push(stampOf(await log.append(draftOf({ body: `"text":"${WORD} ${at}"` }))).seq);
+    seqs.push(metadataOf(await log.append(draftOf({ body: `"text":"${WORD} ${at}"` }))).seq);
     await log.append(draftOf({ body: `"text":"${'another '.repeat(100)}"` }));
   }
   await using spool = log.spool();
   await fill(spool, [Buffer.from(`"text":"${`${WORD} `.repeat(20_000)}"`)]);
-  seqs.push(stampOf(await log.append({ ...draftOf(), body: spool })).seq);
+  seqs.push(metadataOf(await log.append({ ...draftOf(), body: spool })).seq);
   return seqs;
 }
 
@@ -119,7 +119,7 @@ test(
         await using log = await openSqliteLog({ folder: folder.path });
         const bodies = Array.from({ length: MANY }, (_, at) => `"text":"${WORD} ${at}"`);
         const appended = await Promise.all(bodies.map((body) => log.append(draftOf({ body }))));
-        seqs = appended.map((outcome) => stampOf(outcome).seq);
+        seqs = appended.map((outcome) => metadataOf(outcome).seq);
       }
       const child = fork(PROCESS, [folder.path, ...seqs.map(String)]);
       const exited = once(child, 'exit');

@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 
 import { entryHead, KINDS, seqOfId } from '@open-presence/protocol';
 
-import { bodyOf, draftOf, ROOMS, stampOf } from '../../packages/gateway/src/log/log.fixture.ts';
+import { bodyOf, draftOf, ROOMS, metadataOf } from '../../packages/gateway/src/log/log.fixture.ts';
 import { type Open, join } from './fixtures.ts';
 import { CheckedLog } from './checked-log.ts';
 
@@ -12,13 +12,13 @@ const UUID7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{
 
 export function describeAppending(open: Open): void {
   describe('append()', () => {
-    describeStamps(open);
+    describeMetadata(open);
     describeTexts(open);
     describeTally(open);
   });
 }
 
-function describeStamps(open: Open): void {
+function describeMetadata(open: Open): void {
   it('begins with an empty log that breathes and has a name of its own', async () => {
     await using one = await open();
     await using other = await open();
@@ -36,17 +36,17 @@ function describeStamps(open: Open): void {
     for (const seq of [1, 2, 3]) {
       const appended = await opened.log.append(draftOf());
       assert.equal(appended.outcome, 'appended');
-      assert.deepEqual([stampOf(appended).seq, opened.log.head()], [seq, seq]);
+      assert.deepEqual([metadataOf(appended).seq, opened.log.head()], [seq, seq]);
     }
   });
 
   it('gives 5,000 concurrent drafts the seqs from 1 to 5,000, each once', async () => {
     await using opened = await open();
     const checked = new CheckedLog(opened.log);
-    const stamps = await checked.appendAll(
+    const metadata = await checked.appendAll(
       Array.from({ length: 5000 }, (_, at) => ({ body: `"text":"${at}"`, room: roomOf(at) })),
     );
-    const seqs = stamps.map(({ seq }) => seq).toSorted((one, other) => one - other);
+    const seqs = metadata.map(({ seq }) => seq).toSorted((one, other) => one - other);
     assert.deepEqual(
       seqs,
       Array.from({ length: 5000 }, (_, at) => at + 1),
@@ -62,7 +62,7 @@ function describeStamps(open: Open): void {
     await checked.appendAll(Array.from({ length: 50 }, () => ({})));
     t.mock.timers.reset();
     await checked.appendAll(Array.from({ length: 50 }, () => ({})));
-    const times = checked.entries.map(({ stamp }) => stamp.time);
+    const times = checked.entries.map(({ metadata }) => metadata.time);
     assert.deepEqual(
       times,
       times.toSorted((one, other) => one - other),
@@ -73,14 +73,17 @@ function describeStamps(open: Open): void {
     await using opened = await open();
     const checked = new CheckedLog(opened.log);
     await checked.appendAll(Array.from({ length: 300 }, () => ({})));
-    for (const { stamp } of checked.entries) {
-      assert.match(stamp.id, UUID7);
-      assert.equal(Number.parseInt(stamp.id.slice(0, 8) + stamp.id.slice(9, 13), 16), stamp.time);
-      const seq = seqOfId(stamp.id);
-      assert.equal(seq, stamp.seq);
-      assert.equal((await opened.log.entry(seq))?.stamp.id, stamp.id);
+    for (const { metadata } of checked.entries) {
+      assert.match(metadata.id, UUID7);
+      assert.equal(
+        Number.parseInt(metadata.id.slice(0, 8) + metadata.id.slice(9, 13), 16),
+        metadata.time,
+      );
+      const seq = seqOfId(metadata.id);
+      assert.equal(seq, metadata.seq);
+      assert.equal((await opened.log.entry(seq))?.metadata.id, metadata.id);
     }
-    const ids = checked.entries.map(({ stamp }) => stamp.id);
+    const ids = checked.entries.map(({ metadata }) => metadata.id);
     assert.deepEqual(ids, ids.toSorted());
   });
 
@@ -105,9 +108,9 @@ function describeTexts(open: Open): void {
       '"text":"\',\\n{}[]%s\\u0000;--"',
     ];
     for (const body of bodies) {
-      const stamp = await checked.append({ body });
-      const entry = await opened.log.entry(stamp.seq);
-      assert.equal(textOf(entry?.text), `${entryHead(stamp)},${body}}`);
+      const metadata = await checked.append({ body });
+      const entry = await opened.log.entry(metadata.seq);
+      assert.equal(textOf(entry?.text), `${entryHead(metadata)},${body}}`);
     }
     await checked.checkAll();
   });

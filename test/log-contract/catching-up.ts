@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
-import { draftOf, stampOf } from '../../packages/gateway/src/log/log.fixture.ts';
+import { draftOf, metadataOf } from '../../packages/gateway/src/log/log.fixture.ts';
 import type { Open } from './fixtures.ts';
 
 export function describeCatchingUp(open: Open): void {
@@ -18,12 +18,12 @@ export function describeCatchingUp(open: Open): void {
       const reader = (await opened.another?.()) ?? log;
       for (let at = 0; at < 20; at += 1) {
         const results = await Promise.all([log.append(draftOf()), log.append(draftOf())]);
-        const seqs = results.map((result) => stampOf(result).seq);
+        const seqs = results.map((result) => metadataOf(result).seq);
         await Promise.all(
           seqs.map(async (seq) => {
             await reader.caughtUp();
             assert.ok(reader.head() >= seq, `the head is ${reader.head()}, not ${seq}`);
-            assert.equal((await reader.entry(seq))?.stamp.seq, seq);
+            assert.equal((await reader.entry(seq))?.metadata.seq, seq);
           }),
         );
       }

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before } from 'node:test';
 
-import { entryHead, KINDS, type Stamp } from '@open-presence/protocol';
+import { entryHead, KINDS, type EntryMetadata } from '@open-presence/protocol';
 
 import {
   alternativesAt,
@@ -26,14 +26,14 @@ import {
   plainTexts,
   randomOf,
   ROOMS,
-  stampOf,
+  metadataOf,
   type DraftFields,
   type InlineDraft,
 } from '../../packages/gateway/src/log/log.fixture.ts';
 import { assertSameBytes, collect, join, type Open, type Opened } from './fixtures.ts';
 
 export interface ExpectedEntry {
-  readonly stamp: Stamp;
+  readonly metadata: EntryMetadata;
   /** In its portable form. */
   readonly text: Buffer;
   readonly exact: Buffer;
@@ -60,7 +60,7 @@ export class CheckedLog {
   }
 
   /** Appends, by one of both ways in turn, and remembers. */
-  async append(fields: DraftFields = {}): Promise<Stamp> {
+  async append(fields: DraftFields = {}): Promise<EntryMetadata> {
     const draft = draftOf(fields);
     this.#appended += 1;
     const result = await (this.#appended % 2 === 0
@@ -70,26 +70,26 @@ export class CheckedLog {
   }
 
   /** Appends all at the same time. */
-  async appendAll(drafts: readonly DraftFields[]): Promise<Stamp[]> {
+  async appendAll(drafts: readonly DraftFields[]): Promise<EntryMetadata[]> {
     return await Promise.all(drafts.map((fields) => this.append(fields)));
   }
 
   /** Appends with a body that came through a spool, in random pieces. */
-  async appendSpooled(fields: DraftFields, longest = 100_000): Promise<Stamp> {
+  async appendSpooled(fields: DraftFields, longest = 100_000): Promise<EntryMetadata> {
     const draft = draftOf(fields);
     await using spool = this.log.spool();
     await fill(spool, cut(draft.body, longest, randomOf(draft.body.length)));
     return this.remember(draft, await this.log.append({ ...draft, body: spool }));
   }
 
-  remember(draft: InlineDraft, appended: SmallAppendResult): Stamp {
+  remember(draft: InlineDraft, appended: SmallAppendResult): EntryMetadata {
     assert.ok(appended.outcome === 'appended', appended.outcome);
-    const stamp = stampOf(appended);
-    assert.deepEqual([stamp.kind, stamp.room], [draft.kind, draft.room]);
-    const exact = textOf(stamp, draft);
-    const text = portableText(exact, stamp, draft);
-    this.entries[stamp.seq - 1] = { stamp, text, exact, facets: facetsOf(draft) };
-    return stamp;
+    const metadata = metadataOf(appended);
+    assert.deepEqual([metadata.kind, metadata.room], [draft.kind, draft.room]);
+    const exact = textOf(metadata, draft);
+    const text = portableText(exact, metadata, draft);
+    this.entries[metadata.seq - 1] = { metadata, text, exact, facets: facetsOf(draft) };
+    return metadata;
   }
 
   /** Withholds, and expects nothing of what was said from then on. Returns how many were withheld. */
@@ -99,14 +99,14 @@ export class CheckedLog {
     const count = await log.withhold(seqs, reason);
     const listed = await Array.fromAsync(log.withholdings({ order: 'oldest', after: before }));
     assert.equal(listed.length, count);
-    for (const { stamp, time } of listed) {
-      const { seq, kind, room } = stamp;
-      assert.deepEqual(stamp, this.entries[seq - 1]?.stamp);
+    for (const { metadata, time } of listed) {
+      const { seq, kind, room } = metadata;
+      assert.deepEqual(metadata, this.entries[seq - 1]?.metadata);
       const at = new Date(time).toISOString();
       const member = `"withheld":${JSON.stringify({ at, reason })}`;
-      const text = Buffer.from(`${entryHead(stamp)},${member}}`);
+      const text = Buffer.from(`${entryHead(metadata)},${member}}`);
       const facets = new Set([hex(facet('kind', kind)), hex(facet('room', room))]);
-      this.entries[seq - 1] = { stamp, text, exact: text, facets };
+      this.entries[seq - 1] = { metadata, text, exact: text, facets };
     }
     return count;
   }
@@ -122,12 +122,12 @@ export class CheckedLog {
     for (let at = 0; at < length; at++) {
       const one = this.entries[order === 'oldest' ? at : length - 1 - at];
       assert.ok(one !== undefined, 'a seq was left out');
-      if (!isWithin(one.stamp, selection)) continue;
+      if (!isWithin(one.metadata, selection)) continue;
       if (!wanted.every((any) => any.some((facet) => one.facets.has(facet)))) continue;
       if (known.length < limit) known.push(one);
       else more = true;
     }
-    return { entries: known, end: { last: known.at(-1)?.stamp.seq, more } };
+    return { entries: known, end: { last: known.at(-1)?.metadata.seq, more } };
   }
 
   /** Holds if every way of reading gives what it must. */
@@ -142,10 +142,10 @@ export class CheckedLog {
     const reading = this.log.readEntries(whole);
     for (const one of expected.entries) {
       const step = await reading.next();
-      if (step.done === true) assert.fail(`entries() ended before seq ${one.stamp.seq}`);
+      if (step.done === true) assert.fail(`entries() ended before seq ${one.metadata.seq}`);
       assertHeld(step.value, one);
       // pieces() are slow to gather: those of all entries are in agreesThroughout().
-      if (step.value.text === undefined || one.stamp.seq % 16 === 0) {
+      if (step.value.text === undefined || one.metadata.seq % 16 === 0) {
         await assertEntry(step.value, one);
       }
     }
@@ -161,8 +161,8 @@ export class CheckedLog {
     await this.check({ order: 'oldest' });
     this.checkTally();
     for (const one of this.entries) {
-      const entry = await this.log.entry(one.stamp.seq);
-      assert.ok(entry !== undefined, `there is no entry ${one.stamp.seq}`);
+      const entry = await this.log.entry(one.metadata.seq);
+      assert.ok(entry !== undefined, `there is no entry ${one.metadata.seq}`);
       await assertEntry(entry, one);
     }
   }
@@ -173,7 +173,8 @@ export class CheckedLog {
       const counted = await this.log.countBetween(facet(isKind ? 'kind' : 'room', name), bounds);
       const expected = bounds.slice(1).map((end, index) => {
         const between = this.entries.slice((bounds[index] ?? end) - 1, end - 1);
-        return between.filter(({ stamp }) => (isKind ? stamp.kind : stamp.room) === name).length;
+        return between.filter(({ metadata }) => (isKind ? metadata.kind : metadata.room) === name)
+          .length;
       });
       assert.deepEqual(counted, expected, `${name} between ${bounds.join(', ')}`);
     }
@@ -181,8 +182,8 @@ export class CheckedLog {
 
   checkTally(): void {
     const recount: RoomCount[] = [];
-    for (const { stamp } of this.entries) {
-      const { room, kind, seq, time } = stamp;
+    for (const { metadata } of this.entries) {
+      const { room, kind, seq, time } = metadata;
       const at = recount.findIndex((tally) => tally.room === room && tally.kind === kind);
       const tally = { room, kind, count: (recount[at]?.count ?? 0) + 1, latest: { seq, time } };
       recount.splice(at < 0 ? recount.length : at, 1, tally);
@@ -212,14 +213,14 @@ export function sharedLog(open: Open): () => CheckedLog {
 export async function assertEntry(entry: Entry, known: ExpectedEntry): Promise<void> {
   assertHeld(entry, known);
   const text = await join(entry.chunks());
-  assertSameBytes(text, known.text, `pieces() of entry ${known.stamp.seq}`);
+  assertSameBytes(text, known.text, `pieces() of entry ${known.metadata.seq}`);
 }
 
-function assertHeld(entry: Entry, { stamp, text }: ExpectedEntry): void {
-  const { seq, id, kind, room, time } = entry.stamp;
-  assert.deepEqual({ seq, id, kind, room, time }, { ...stamp });
+function assertHeld(entry: Entry, { metadata, text }: ExpectedEntry): void {
+  const { seq, id, kind, room, time } = entry.metadata;
+  assert.deepEqual({ seq, id, kind, room, time }, { ...metadata });
   assert.equal(entry.size, text.length);
-  if (entry.text !== undefined) assertSameBytes(entry.text, text, `text of entry ${stamp.seq}`);
+  if (entry.text !== undefined) assertSameBytes(entry.text, text, `text of entry ${metadata.seq}`);
 }
 
 export function joined(known: readonly ExpectedEntry[], joiner: string): Buffer {
@@ -227,21 +228,21 @@ export function joined(known: readonly ExpectedEntry[], joiner: string): Buffer 
   return Buffer.concat(known.flatMap(({ text }, at) => (at === 0 ? [text] : [between, text])));
 }
 
-function textOf(stamp: Stamp, { body }: InlineDraft): Buffer {
-  const head = body.length === 0 ? entryHead(stamp) : `${entryHead(stamp)},`;
+function textOf(metadata: EntryMetadata, { body }: InlineDraft): Buffer {
+  const head = body.length === 0 ? entryHead(metadata) : `${entryHead(metadata)},`;
   return Buffer.concat([Buffer.from(head), body, Buffer.from('}')]);
 }
 
 /** Knows halves that no other escape follows. */
-function portableText(exact: Buffer, stamp: Stamp, { portability }: Draft): Buffer {
+function portableText(exact: Buffer, metadata: EntryMetadata, { portability }: Draft): Buffer {
   if (portability === 'halves')
     return Buffer.from(
       exact.toString('latin1').replaceAll(String.raw`\ud83d`, String.raw`\ufffd`),
       'latin1',
     );
   if (portability !== 'omitted') return exact;
-  const omitted = { path: `/api/entries/${stamp.id}`, size: exact.length };
-  return Buffer.from(`${entryHead(stamp)},"omitted":${JSON.stringify(omitted)}}`);
+  const omitted = { path: `/api/entries/${metadata.id}`, size: exact.length };
+  return Buffer.from(`${entryHead(metadata)},"omitted":${JSON.stringify(omitted)}}`);
 }
 
 function facetsOf({ facets }: Draft): Set<string> {
@@ -252,7 +253,7 @@ function facetsOf({ facets }: Draft): Set<string> {
   return found;
 }
 
-function isWithin({ seq, time }: Stamp, selection: Partial<Selection>): boolean {
+function isWithin({ seq, time }: EntryMetadata, selection: Partial<Selection>): boolean {
   const { after, before, since, until } = selection;
   if (after !== undefined && seq <= after) return false;
   if (before !== undefined && seq >= before) return false;

@@ -45,11 +45,11 @@ export function describeCounting(open: Open): void {
         await checked.append();
         await sleep(3);
       }
-      for (const { stamp } of checked.entries) {
-        const first = checked.entries.find((other) => other.stamp.time >= stamp.time);
-        assert.equal(opened.log.firstSince(stamp.time), first?.stamp.seq);
-        const next = checked.entries.find((other) => other.stamp.time > stamp.time);
-        assert.equal(opened.log.firstSince(stamp.time + 0.5), next?.stamp.seq ?? 9);
+      for (const { metadata } of checked.entries) {
+        const first = checked.entries.find((other) => other.metadata.time >= metadata.time);
+        assert.equal(opened.log.firstSince(metadata.time), first?.metadata.seq);
+        const next = checked.entries.find((other) => other.metadata.time > metadata.time);
+        assert.equal(opened.log.firstSince(metadata.time + 0.5), next?.metadata.seq ?? 9);
       }
       assert.equal(opened.log.firstSince(0), 1);
     });

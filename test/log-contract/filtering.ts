@@ -159,7 +159,7 @@ function describeTimes(open: Open): void {
       await checked.appendAll(Array.from({ length: 60 }, (_, at) => mixed(at)));
       await delay(3);
     }
-    const times = [...new Set(checked.entries.map(({ stamp }) => stamp.time))];
+    const times = [...new Set(checked.entries.map(({ metadata }) => metadata.time))];
     const bounds = times.flatMap((time) => [time - 1, time, time + 1]);
     for (const [at, since] of bounds.entries()) {
       const until = bounds[(at * 5) % bounds.length] ?? since;
@@ -174,7 +174,7 @@ function describeTimes(open: Open): void {
   it('finds nothing between equal bounds, and all between bounds far away', async () => {
     const checked = shared();
     await checked.appendAll([{}, {}, {}]);
-    const time = checked.entries[0]?.stamp.time ?? assert.fail();
+    const time = checked.entries[0]?.metadata.time ?? assert.fail();
     await checked.check({ since: time, until: time });
     await checked.check({ since: time + 1, until: time });
     await checked.check({ since: -62_135_596_800_000, until: 8_640_000_000_000_000 });

@@ -10,7 +10,7 @@ import {
   fill,
   randomOf,
   ROOMS,
-  stampOf,
+  metadataOf,
   type DraftFields,
 } from '../../packages/gateway/src/log/log.fixture.ts';
 import { type Open } from './fixtures.ts';
@@ -138,8 +138,10 @@ function describeAtOnce(open: Open): void {
     assert.equal(outcomes.refused, undefined);
     assert.equal(log.head(), 500);
     for (const at of keys.keys()) {
-      const stamps = [0, 500, 1000].map((from) => stampOf(answers[from + at] ?? assert.fail()));
-      assert.equal(new Set(stamps.map(({ id }) => id)).size, 1);
+      const metadata = [0, 500, 1000].map((from) =>
+        metadataOf(answers[from + at] ?? assert.fail()),
+      );
+      assert.equal(new Set(metadata.map(({ id }) => id)).size, 1);
     }
   });
 }
@@ -208,6 +210,6 @@ function assertAnswer(
   checked: CheckedLog,
 ): void {
   assert.equal(appended.outcome, outcome);
-  assert.deepEqual({ ...stampOf(appended) }, { ...checked.entries[seq - 1]?.stamp });
+  assert.deepEqual({ ...metadataOf(appended) }, { ...checked.entries[seq - 1]?.metadata });
   assert.equal(checked.log.head(), checked.entries.length);
 }

@@ -74,11 +74,11 @@ function describeTogether(open: Open): void {
         const { seq } =
           count % 10 === 0 ? await checked.appendSpooled(fields) : await checked.append(fields);
         assert.ok(opened.log.head() >= seq);
-        assert.equal((await opened.log.entry(seq))?.stamp.seq, seq);
+        assert.equal((await opened.log.entry(seq))?.metadata.seq, seq);
         const { items } = await collect(
           opened.log.readEntries({ facets: [mine], order: 'newest' }),
         );
-        assert.deepEqual([items.length, items[0]?.stamp.seq], [count, seq]);
+        assert.deepEqual([items.length, items[0]?.metadata.seq], [count, seq]);
       }
     };
     await Promise.all(Array.from({ length: 20 }, (_, writer) => write(writer)));
@@ -123,7 +123,7 @@ interface Seen extends Pick<Selection, 'facets' | 'order'> {
 /** What was appended while the reading began may be in it: it must be that of one moment. */
 function assertSeen({ facets, order, head, bytes }: Seen, checked: CheckedLog): void {
   const { entries: known } = checked.expect({ facets, order: 'oldest' });
-  const least = known.filter(({ stamp }) => stamp.seq <= head).length;
+  const least = known.filter(({ metadata }) => metadata.seq <= head).length;
   let count = 0;
   for (let size = -1; size < bytes.length && count < known.length; count++) {
     size += 1 + (known[count]?.text.length ?? 0);

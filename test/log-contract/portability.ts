@@ -18,7 +18,7 @@ const LARGE: readonly DraftFields[] = SMALL.map((fields) => ({
   ...fields,
   body: (fields.body ?? '"a":1').toString() + PAD,
 }));
-/** Fill several stored runs, since all are of one kind. */
+/** Fill several stored chunks, since all are of one kind. */
 const MANY: readonly DraftFields[] = Array.from({ length: 1200 }, (_, at) => ({
   ...(SMALL[at % 7] ?? { room: ROOMS[at % 3] ?? ROOMS[0] }),
   body: `${(SMALL[at % 7]?.body ?? '"a":1').toString()},"b":"${'b'.repeat(2000)}"`,
@@ -42,9 +42,9 @@ async function checkForms(checked: CheckedLog): Promise<void> {
     await checked.check({ order, facets: [facet('kind', 'seeds')], limit: 900 });
   }
   const exact: Buffer[] = [];
-  for (const { stamp, exact: text } of checked.entries) {
-    const entry = (await log.entry(stamp.seq, 'exact')) ?? assert.fail();
-    assertSameBytes(await join(entry.chunks()), text, `exact entry ${stamp.seq}`);
+  for (const { metadata, exact: text } of checked.entries) {
+    const entry = (await log.entry(metadata.seq, 'exact')) ?? assert.fail();
+    assertSameBytes(await join(entry.chunks()), text, `exact entry ${metadata.seq}`);
     exact.push(text);
   }
   const { items } = await collect(log.readChain({}));
@@ -68,15 +68,15 @@ export function describePortability(open: Open): void {
       await using opened = await open();
       const checked = new CheckedLog(opened.log);
       for (const fields of [...SMALL, ...LARGE]) await checked.appendSpooled(fields);
-      for (const { stamp, text, exact } of checked.entries)
+      for (const { metadata, text, exact } of checked.entries)
         for (const form of [undefined, 'exact'] as const) {
-          const entry = (await opened.log.entry(stamp.seq, form)) ?? assert.fail();
+          const entry = (await opened.log.entry(metadata.seq, form)) ?? assert.fail();
           const whole = form === 'exact' ? exact : text;
           for (const from of [1, 120, 185, 190, 195, whole.length - 1, whole.length])
             assertSameBytes(
               await join(entry.chunks(from)),
               whole.subarray(from),
-              `entry ${stamp.seq} from ${from}`,
+              `entry ${metadata.seq} from ${from}`,
             );
         }
     });
@@ -85,16 +85,16 @@ export function describePortability(open: Open): void {
       await using opened = await open();
       const checked = await filled(opened.log);
       const newest = opened.log.readNewestOfIdentities({ maxSize: 16_384 });
-      for await (const { stamp, portability } of newest) {
+      for await (const { metadata, portability } of newest) {
         assert.notEqual(portability, 'omitted');
-        assert.ok(checked.entries[stamp.seq - 1]?.text.indexOf('"omitted"') === -1);
+        assert.ok(checked.entries[metadata.seq - 1]?.text.indexOf('"omitted"') === -1);
       }
     });
 
     it('says nothing more of that when it is withheld', async () => {
       await using opened = await open();
       const checked = await filled(opened.log);
-      await checked.withhold(checked.entries.slice(0, 60).map(({ stamp }) => stamp.seq));
+      await checked.withhold(checked.entries.slice(0, 60).map(({ metadata }) => metadata.seq));
       await checkForms(checked);
     });
   });

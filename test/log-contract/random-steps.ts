@@ -14,7 +14,7 @@ import {
   fill,
   randomOf,
   ROOMS,
-  stampOf,
+  metadataOf,
   type InlineDraft,
   type DraftFields,
 } from '../../packages/gateway/src/log/log.fixture.ts';
@@ -121,7 +121,10 @@ async function append(
   const earlier = key === undefined ? undefined : keys.get(key);
   if (earlier !== undefined) {
     assert.equal(appended.outcome, earlier.content === content ? 'repeated' : 'conflict');
-    assert.deepEqual({ ...stampOf(appended) }, { ...checked.entries[earlier.seq - 1]?.stamp });
+    assert.deepEqual(
+      { ...metadataOf(appended) },
+      { ...checked.entries[earlier.seq - 1]?.metadata },
+    );
     return;
   }
   const { seq } = checked.remember(draft, appended);
@@ -135,7 +138,7 @@ function contentOf({ kind, room, body }: InlineDraft): string {
 function selectionOf(question: RandomSelection, { entries: known }: CheckedLog): Selection {
   const { facets, since, until, ...rest } = question;
   const timeOf = ({ entry, plus }: Moment): number =>
-    (known.at(entry % (known.length + 1))?.stamp.time ?? Date.now()) + plus;
+    (known.at(entry % (known.length + 1))?.metadata.time ?? Date.now()) + plus;
   return {
     ...rest,
     facets: facets.map((any) => conditionOf(any.map(([name, value]) => facet(name, value)))),

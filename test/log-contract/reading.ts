@@ -83,7 +83,7 @@ function describeLimit(open: Open): void {
         for (let more = true; more;) {
           const page = { facets: [ODD], order, limit, ...cursor };
           const { items, end } = await collect(opened.log.readEntries(page));
-          seqs.push(...items.map(({ stamp }) => stamp.seq));
+          seqs.push(...items.map(({ metadata }) => metadata.seq));
           assert.ok(seqs.length <= 15, 'a page repeats the one before');
           more = end.more;
           if (end.last !== undefined) {
@@ -93,7 +93,7 @@ function describeLimit(open: Open): void {
         const { entries: known } = checked.expect({ facets: [ODD], order });
         assert.deepEqual(
           seqs,
-          known.map(({ stamp }) => stamp.seq),
+          known.map(({ metadata }) => metadata.seq),
         );
       }
     }

@@ -99,16 +99,16 @@ function describeSameKeys(open: OpenReopenable): void {
     const checked = new CheckedLog(opened.log);
     const short = { key: 'short', body: '"text":"once"' };
     const long = { key: 'long', body: bodyOf(2_000_000, 1) };
-    const stamps = [await checked.append(short), await checked.appendSpooled(long)];
+    const metadata = [await checked.append(short), await checked.appendSpooled(long)];
     for (let round = 0; round < 2; round++) {
       checked.log = await opened.reopen();
       for (const [at, fields] of [short, long].entries()) {
         const again = await checked.log.append(draftOf(fields));
         assert.equal(again.outcome, 'repeated');
-        assert.deepEqual({ ...again.stamp }, { ...stamps[at] });
+        assert.deepEqual({ ...again.metadata }, { ...metadata[at] });
         const other = await checked.log.append(draftOf({ ...fields, kind: 'shepit' }));
         assert.equal(other.outcome, 'conflict');
-        assert.deepEqual({ ...other.stamp }, { ...stamps[at] });
+        assert.deepEqual({ ...other.metadata }, { ...metadata[at] });
       }
       await checked.checkAll();
       await checked.append();

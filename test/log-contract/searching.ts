@@ -14,7 +14,7 @@ import {
   draftOf,
   type InlineDraft,
   type DraftFields,
-  stampOf,
+  metadataOf,
 } from '../../packages/gateway/src/log/log.fixture.ts';
 import { type Open } from './fixtures.ts';
 
@@ -122,7 +122,7 @@ export function describeSearching(open: Open): void {
             assert.deepEqual(step.value, { last: said[6], more: true });
             break;
           }
-          given.push(step.value.stamp.seq);
+          given.push(step.value.metadata.seq);
         }
         assert.deepEqual(given, said.slice(0, 7));
         const pieces = log.readText({ ...what, limit: 2 }, '\n');
@@ -186,5 +186,5 @@ async function spooled(log: Log, texts: readonly string[]): Promise<Seq> {
   for (const [at, text] of texts.entries()) {
     await body.write(Buffer.from(`${at === 0 ? '' : ','}"text${at}":${JSON.stringify(text)}`));
   }
-  return stampOf(await log.append({ ...draftOf(), body })).seq;
+  return metadataOf(await log.append({ ...draftOf(), body })).seq;
 }

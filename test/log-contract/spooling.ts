@@ -129,10 +129,10 @@ function describeDisposal(open: Open): void {
     const draft = draftOf({ body: bodyOf(500_000, 1), members: { to: ['kept'] } });
     const spool = opened.log.spool();
     await fill(spool, cut(draft.body, 50_000, randomOf(1)));
-    const stamp = checked.remember(draft, await opened.log.append({ ...draft, body: spool }));
+    const metadata = checked.remember(draft, await opened.log.append({ ...draft, body: spool }));
     await spool[Symbol.asyncDispose]();
     await spool[Symbol.asyncDispose]();
-    const entry = await opened.log.entry(stamp.seq);
+    const entry = await opened.log.entry(metadata.seq);
     assert.ok(entry !== undefined);
     const text = await join(entry.chunks());
     assertSameBytes(text, checked.entries[0]?.text ?? assert.fail(), 'the text');

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
-import { draftOf, stampOf } from '../../packages/gateway/src/log/log.fixture.ts';
+import { draftOf, metadataOf } from '../../packages/gateway/src/log/log.fixture.ts';
 import { type Open } from './fixtures.ts';
 
 /** Resolves when the head of a log is at least `seq`, by being called back alone. */
@@ -26,7 +26,7 @@ export function describeWatching(open: Open): void {
       await using opened = await open();
       const { log } = opened;
       const watching = [reached(log, 1), reached(log, 2), reached(log, 2)];
-      assert.equal(stampOf(await log.append(draftOf())).seq, 1);
+      assert.equal(metadataOf(await log.append(draftOf())).seq, 1);
       await watching[0]?.promise;
       await log.append(draftOf());
       for (const { promise } of watching) await promise;

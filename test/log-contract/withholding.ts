@@ -86,9 +86,9 @@ export function describeWithholding(open: Open): void {
       assert.equal(await checked.withhold([8, 16, 24], 'third'), 0);
       assert.equal(log.withheld(), 3);
       const read = async (range: Parameters<Log['withholdings']>[0]): Promise<unknown[]> =>
-        await Array.fromAsync(log.withholdings(range), ({ number, stamp, reason }) => [
+        await Array.fromAsync(log.withholdings(range), ({ number, metadata, reason }) => [
           number,
-          stamp.seq,
+          metadata.seq,
           reason,
         ]);
       const all = [
@@ -109,9 +109,9 @@ export function describeWithholding(open: Open): void {
       const checked = await filled(log);
       await checked.withhold(SPAM);
       const again = await log.append(draftOf(spam(0)));
-      assert.deepEqual(again, { outcome: 'repeated', stamp: checked.entries[7]?.stamp });
+      assert.deepEqual(again, { outcome: 'repeated', metadata: checked.entries[7]?.metadata });
       const large = await log.append(draftOf({ key: 'large', body: bodyOf(50, 1) }));
-      assert.deepEqual(large, { outcome: 'repeated', stamp: checked.entries[40]?.stamp });
+      assert.deepEqual(large, { outcome: 'repeated', metadata: checked.entries[40]?.metadata });
       const other = await log.append(draftOf({ ...spam(0), kind: 'seeds' }));
       assert.equal(other.outcome, 'conflict');
       await checked.append();
@@ -122,7 +122,7 @@ export function describeWithholding(open: Open): void {
       await using opened = await open();
       const { log } = opened;
       const checked = await filled(log);
-      const links = checked.entries.map(({ stamp }) => log.linkAt(stamp.seq));
+      const links = checked.entries.map(({ metadata }) => log.linkAt(metadata.seq));
       await checked.withhold(SPAM);
       const lines = Buffer.concat((await collect(log.readChain({}))).items)
         .toString()

@@ -99,8 +99,8 @@ async function saying(caller: Caller): Promise<void> {
   const kept: unknown = await (await fetch(gateway.url + asString(first.own['path']))).json();
   const { id, seq, kind, room, timestamp, ...said } = asObject(kept);
   assert.deepEqual(said, trace);
-  const { path: _, ...stamp } = first.own;
-  assert.deepEqual(stamp, { id, seq, kind, room, timestamp });
+  const { path: _, ...metadata } = first.own;
+  assert.deepEqual(metadata, { id, seq, kind, room, timestamp });
 
   for (const tool of ['plant_seed', 'whisper']) {
     const { own } = await done(caller, tool, { anything: { at: 'all' }, identity: name });

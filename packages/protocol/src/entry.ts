@@ -50,7 +50,7 @@ export const UNSEARCHED_MEMBERS: ReadonlySet<string> = new Set([
 ]);
 
 /** What the gateway adds to a draft on append. */
-export interface Stamp {
+export interface EntryMetadata {
   /** Place in the log: 1, 2, 3 … without gaps. */
   readonly seq: number;
   /** UUIDv7 (RFC 9562 section 5.7), carrying timestamp and seq. */
@@ -126,7 +126,7 @@ export function referencedId(text: string): string | undefined {
 }
 
 /** The text of an entry up to the visitor's members, without comma: `{"id":…,"timestamp":"…"`. */
-export function entryHead(stamp: Stamp): string {
-  const { timestamp } = formatTime(stamp.time);
-  return `{"id":"${stamp.id}","seq":${stamp.seq},"kind":"${stamp.kind}","room":"${stamp.room}","timestamp":"${timestamp}"`;
+export function entryHead(metadata: EntryMetadata): string {
+  const { timestamp } = formatTime(metadata.time);
+  return `{"id":"${metadata.id}","seq":${metadata.seq},"kind":"${metadata.kind}","room":"${metadata.room}","timestamp":"${timestamp}"`;
 }

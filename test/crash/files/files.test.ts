@@ -119,7 +119,7 @@ before(async () => {
   await using folder = await dataFolder();
   await using log = await openSqliteLog({ folder: folder.path });
   for (const kind of KINDS) {
-    // Enough for a run of two kinds.
+    // Enough for a chunk of two kinds.
     const count = kind === 'garden' || kind === 'seeds' ? 20 : 2;
     for (let at = 0; at < count; at += 1) await acknowledged.append(log, kind, 60_000);
     await acknowledged.append(log, kind, 100_000);

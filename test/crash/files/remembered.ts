@@ -66,7 +66,7 @@ export class Remembered {
       this.#refused.push(body);
       return false;
     }
-    const { id, seq, room, time } = result.stamp;
+    const { id, seq, room, time } = result.metadata;
     assert.ok(!this.#entries.has(seq), `the seq ${seq} is given once`);
     const own = { id, seq, kind, room, timestamp: new Date(time).toISOString() };
     this.#entries.set(seq, { kind, own: JSON.stringify(own).slice(0, -1), body });
@@ -173,7 +173,7 @@ export class Remembered {
   async #compareSearch(log: Log, unreadable: ReadonlySet<Seq>): Promise<void> {
     const known = log.searchWatermark();
     const selection = { facets: [], textQuery: textQuery('moss'), order: 'oldest' } as const;
-    const found = await Array.fromAsync(log.readEntries(selection), ({ stamp }) => stamp.seq);
+    const found = await Array.fromAsync(log.readEntries(selection), ({ metadata }) => metadata.seq);
     const isKnown = (seq: Seq): boolean =>
       seq <= known && this.#entries.has(seq) && !unreadable.has(seq);
     assert.deepEqual(found.filter(isKnown), this.#seqsOf(undefined).filter(isKnown));

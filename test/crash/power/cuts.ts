@@ -72,7 +72,7 @@ export async function assertOpens(survivors: Survivors): Promise<void> {
       const text = Buffer.concat(
         await Array.fromAsync(entry.chunks(), (chunk) => Buffer.from(chunk)),
       );
-      entries.push([entry.stamp.kind, text]);
+      entries.push([entry.metadata.kind, text]);
     }
     const found = ledger.compareEntries(entries);
     assert.deepEqual([...acknowledged.difference(found)], [], 'acknowledged entries are lost');

@@ -22,7 +22,7 @@ async function followedSeqs(
 ): Promise<Seq[]> {
   const seqs: Seq[] = [];
   for await (const range of follow(log, ALL, { after, signal: new AbortController().signal })) {
-    for await (const { stamp } of log.readEntries(range)) seqs.push(stamp.seq);
+    for await (const { metadata } of log.readEntries(range)) seqs.push(metadata.seq);
     if (range.before > last) return seqs;
     await pause?.();
   }

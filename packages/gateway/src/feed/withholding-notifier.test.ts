@@ -12,7 +12,7 @@ test('withholdings that a failing disk hides are reported with the next one', as
   for (let count = 0; count < 3; count += 1) await log.append(draftOf());
   const reported: number[] = [];
   using _ = WithholdingNotifier.of(log).listen((batch) => {
-    for (const { stamp } of batch) reported.push(stamp.seq);
+    for (const { metadata } of batch) reported.push(metadata.seq);
   });
   const read = log.withholdings.bind(log);
   let failures = 0;

@@ -1,30 +1,33 @@
 /** The form in which an entry stands beside others (PROTOCOL.md section 4.8). */
 import type { Entry } from '../log/log.ts';
 import { entryOutline, type Portability } from '../log/portability.ts';
-import type { Stamp } from '@open-presence/protocol';
+import type { EntryMetadata } from '@open-presence/protocol';
 
 import { HalfSurrogates, replaceHalves } from './half-surrogates.ts';
 
 /** The portable form of an entry, made from its exact text. */
 export function portableText(
   text: Buffer,
-  { portability, stamp }: { readonly portability: Portability; readonly stamp: Stamp },
+  {
+    portability,
+    metadata,
+  }: { readonly portability: Portability; readonly metadata: EntryMetadata },
 ): Buffer {
   if (portability === 'exact') return text;
   if (portability === 'halves') return replaceHalves(text);
-  return Buffer.from(entryOutline(stamp, text.length));
+  return Buffer.from(entryOutline(metadata, text.length));
 }
 
 /** The same for an entry that may be in a file. */
 export function portableEntry(exact: Entry): Entry {
-  const { stamp, size, portability } = exact;
+  const { metadata, size, portability } = exact;
   if (portability === undefined) return exact;
   if (exact.text === undefined && portability === 'halves')
     return { ...exact, chunks: (from = 0) => replacedChunks(exact.chunks(), from) };
   const text =
     exact.text === undefined
-      ? Buffer.from(entryOutline(stamp, size))
-      : portableText(Buffer.from(exact.text), { portability, stamp });
+      ? Buffer.from(entryOutline(metadata, size))
+      : portableText(Buffer.from(exact.text), { portability, metadata });
   return {
     ...exact,
     size: text.length,

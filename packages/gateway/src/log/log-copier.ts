@@ -5,13 +5,13 @@
  * A store takes an entry only if its link follows from the last one that it has: what was changed on
  * the way is found before it is stored. Nothing else may be appended meanwhile.
  */
-import type { Stamp } from '@open-presence/protocol';
+import type { EntryMetadata } from '@open-presence/protocol';
 
 import type { Draft, Seq, Spool, Withholding } from './log.ts';
 
 /** An entry as it was stored elsewhere, with what its link is made of. Bytes in hex. */
 export interface EntryCopy extends Pick<Draft, 'facets' | 'body' | 'portability'> {
-  readonly stamp: Stamp;
+  readonly metadata: EntryMetadata;
   readonly link: string;
   /** Zeros if it is withheld. */
   readonly salt: string;

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 
-import type { Filter, Kind, Stamp } from '@open-presence/protocol';
+import type { Filter, Kind, EntryMetadata } from '@open-presence/protocol';
 
 import { facet } from './facet.ts';
 import type { AppendResult, Draft, Log, LogRead, Selection, Spool, StoredText } from './log.ts';
@@ -74,9 +74,9 @@ export function* cut(
   }
 }
 
-export function stampOf(appended: AppendResult): Stamp {
+export function metadataOf(appended: AppendResult): EntryMetadata {
   if (appended.outcome === 'refused') assert.fail(`refused: ${appended.code}`);
-  return appended.stamp;
+  return appended.metadata;
 }
 
 /** A body of just so many bytes: JSON members, if that is enough for any, without repetition. */

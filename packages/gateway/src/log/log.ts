@@ -7,7 +7,7 @@
  * - `append` resolves as `appended` only once the entry is durable. No seq is given twice, seqs have
  *   no gaps, and `time` never decreases along seq.
  * - Read your writes: an entry whose `append` has resolved is in every read that starts afterwards.
- * - The text of an entry is `entryHead(stamp)` of the protocol, a comma if the body is not empty,
+ * - The text of an entry is `entryHead(metadata)` of the protocol, a comma if the body is not empty,
  *   the body byte for byte, and `}`.
  * - A reader that pauses holds no lock and no transaction.
  * - An entry that is damaged costs nobody another one: it is given with the gateway's members and
@@ -19,7 +19,7 @@
  *   ones.
  * - Memory is bounded: it grows neither with the size of an entry nor with the length of a read.
  */
-import type { Filter, Kind, Stamp } from '@open-presence/protocol';
+import type { Filter, Kind, EntryMetadata } from '@open-presence/protocol';
 
 import type { Facet, FacetCondition } from './facet.ts';
 import type { Portability } from './portability.ts';
@@ -69,11 +69,11 @@ export type SmallDraft = Draft & { readonly body: Uint8Array };
 export type AppendResult =
   /**
    * The entry is durable: since now (`appended`), or since an earlier append with this key and the
-   * same kind, room and body (`repeated`, with the stamp of that entry).
+   * same kind, room and body (`repeated`, with the metadata of that entry).
    */
-  | { readonly outcome: 'appended' | 'repeated'; readonly stamp: Stamp }
-  /** The key belongs to an entry with another content, whose stamp this is. Nothing was stored. */
-  | { readonly outcome: 'conflict'; readonly stamp: Stamp }
+  | { readonly outcome: 'appended' | 'repeated'; readonly metadata: EntryMetadata }
+  /** The key belongs to an entry with another content, whose metadata this is. Nothing was stored. */
+  | { readonly outcome: 'conflict'; readonly metadata: EntryMetadata }
   /**
    * The disk is full or failed, or the log is closed. Whether a write that failed took effect is
    * unknown until the log is opened again; retrying with the same key is safe.
@@ -188,7 +188,7 @@ interface RankedPosition {
 
 /** A stored entry, exact or in its portable form. */
 export interface Entry {
-  readonly stamp: Stamp;
+  readonly metadata: EntryMetadata;
   /** Set where these two differ. */
   readonly portability?: Exclude<Portability, 'exact'>;
   /** Bytes of the text: a JSON object in one line. */
@@ -215,7 +215,7 @@ export interface RankedEntry extends Entry {
 export interface Withholding {
   /** Position in the list of withholdings, from 1, without gaps: a cursor. */
   readonly number: number;
-  readonly stamp: Stamp;
+  readonly metadata: EntryMetadata;
   /** When it was taken away, in ms since 1970. */
   readonly time: number;
   readonly reason: string;

@@ -1,5 +1,5 @@
 /** Which entries any JSON reader can read, and what stands for the others (PROTOCOL.md section 4.8). */
-import { entryHead, entryPath, type Stamp } from '@open-presence/protocol';
+import { entryHead, entryPath, type EntryMetadata } from '@open-presence/protocol';
 
 /**
  * Whether a body can stand beside others: as it is spelled (`exact`), once `\ufffd` replaces the halves of
@@ -11,6 +11,6 @@ export type Portability = 'exact' | 'halves' | 'omitted';
 export const PORTABILITIES: readonly Portability[] = ['exact', 'halves', 'omitted'];
 
 /** Stands for an omitted entry of this many bytes: the gateway's own members, and where it is read. */
-export function entryOutline(stamp: Stamp, size: number): string {
-  return `${entryHead(stamp)},"omitted":{"path":"${entryPath(stamp.id)}","size":${size}}}`;
+export function entryOutline(metadata: EntryMetadata, size: number): string {
+  return `${entryHead(metadata)},"omitted":{"path":"${entryPath(metadata.id)}","size":${size}}}`;
 }

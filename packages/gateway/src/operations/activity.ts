@@ -78,7 +78,7 @@ function seqAt(log: Log, time: number): Seq {
 }
 
 async function timeOf(log: Log, seq: Seq): Promise<number | undefined> {
-  return (await log.entry(seq))?.stamp.time;
+  return (await log.entry(seq))?.metadata.time;
 }
 
 /** Throws `invalid-parameter`. */

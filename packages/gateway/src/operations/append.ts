@@ -5,7 +5,7 @@ import {
   GatewayError,
   quoted,
   type Kind,
-  type Stamp,
+  type EntryMetadata,
 } from '@open-presence/protocol';
 
 import { readDraft, SMALL_BODY_SIZE } from '../intake/draft.ts';
@@ -39,8 +39,8 @@ function* smallChunksOf(bytes: Uint8Array): Generator<Uint8Array, void, undefine
 }
 
 /** Resolves once the entry is durable. Throws a `GatewayError` if it was not stored. */
-export async function append(log: Log, draft: Draft): Promise<Stamp> {
-  return stampOf(await appendOnce(log, draft));
+export async function append(log: Log, draft: Draft): Promise<EntryMetadata> {
+  return metadataOf(await appendOnce(log, draft));
 }
 
 /**
@@ -50,29 +50,33 @@ export async function append(log: Log, draft: Draft): Promise<Stamp> {
 export async function appendOnce(log: Log, draft: Draft): Promise<AppendOutcome> {
   const result = await log.append(draft);
   if (result.outcome !== 'conflict') return result;
-  const { stamp } = result;
-  const differences = await differencesFrom(stamp, draft, await log.entry(stamp.seq, 'exact'));
-  if (differences?.length === 0) return { outcome: 'repeated', stamp };
-  throw conflict(stamp, differences);
+  const { metadata } = result;
+  const differences = await differencesFrom(
+    metadata,
+    draft,
+    await log.entry(metadata.seq, 'exact'),
+  );
+  if (differences?.length === 0) return { outcome: 'repeated', metadata };
+  throw conflict(metadata, differences);
 }
 
-/** The stamp of the stored entry. Throws a `GatewayError` if the draft was not stored. */
-export function stampOf(result: AppendOutcome): Stamp {
-  if (result.outcome !== 'refused') return result.stamp;
+/** The metadata of the stored entry. Throws a `GatewayError` if the draft was not stored. */
+export function metadataOf(result: AppendOutcome): EntryMetadata {
+  if (result.outcome !== 'refused') return result.metadata;
   throw new GatewayError(result.code, REFUSED[result.code]);
 }
 
 /** In what a draft differs from an entry; undefined if one of them is too large to be compared. */
 async function differencesFrom(
-  stamp: Stamp,
+  metadata: EntryMetadata,
   { kind, room, body }: Draft,
   entry: Entry | undefined,
 ): Promise<string[] | undefined> {
-  if (kind !== stamp.kind) return ['kind'];
-  if (room !== stamp.room) return ['room'];
+  if (kind !== metadata.kind) return ['kind'];
+  if (room !== metadata.room) return ['room'];
   if (entry?.unreadable === true) return undefined;
   if (entry?.text === undefined || !(body instanceof Uint8Array)) return undefined;
-  const stored = Buffer.from(entry.text).subarray(entryHead(stamp).length + 1, -1);
+  const stored = Buffer.from(entry.text).subarray(entryHead(metadata).length + 1, -1);
   try {
     return await differingMembers(inBraces(stored), inBraces(body));
   } catch (error) {
@@ -89,7 +93,7 @@ function inBraces(members: Uint8Array): Buffer {
 /** More would not help to find the difference. */
 const MAX_NAMED = 10;
 
-function conflict({ id }: Stamp, differences: readonly string[] | undefined): GatewayError {
+function conflict({ id }: EntryMetadata, differences: readonly string[] | undefined): GatewayError {
   const path = entryPath(id);
   const names = differences?.slice(0, MAX_NAMED).map(quoted).join(', ');
   const difference = names === undefined ? 'other content' : `another value of ${names}`;

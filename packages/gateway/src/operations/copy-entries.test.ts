@@ -131,7 +131,7 @@ suite('copying what was withheld', () => {
       assert.deepEqual(await faultsOf(folder), []);
       await using log = await openSqliteLog({ folder });
       const listed = log.withholdings({ order: 'oldest' });
-      const seqs = await Array.fromAsync(listed, ({ stamp, reason }) => [stamp.seq, reason]);
+      const seqs = await Array.fromAsync(listed, ({ metadata, reason }) => [metadata.seq, reason]);
       assert.deepEqual(
         seqs,
         [2, 3, 31, 32, 34].map((seq) => [seq, 'spam "x"']),
@@ -193,12 +193,12 @@ suite('copying entries', () => {
     }
     assert.equal(log.id, name);
     const entry = await log.entry(30);
-    const stamp = entry?.stamp;
-    assert.ok(stamp !== undefined && entry?.text !== undefined);
+    const metadata = entry?.metadata;
+    assert.ok(metadata !== undefined && entry?.text !== undefined);
     assert.ok(
       Buffer.from(entry.text)
         .toString()
-        .startsWith(`${entryHead(stamp)},"text":"тиша 30"`),
+        .startsWith(`${entryHead(metadata)},"text":"тиша 30"`),
     );
   });
 

@@ -15,7 +15,7 @@ import type {
   WithholdingCopy,
 } from '../log/log-copier.ts';
 import type { Seq } from '../log/log.ts';
-import { isMalformed, type LogLine, smallCopyOf, stampOf } from './log-line.ts';
+import { isMalformed, type LogLine, smallCopyOf, metadataOf } from './log-line.ts';
 
 /** Where in a log its lines begin: behind this entry. */
 export interface LogPosition {
@@ -125,18 +125,18 @@ export class EntryCopier {
 
   async #copyOf(line: LogLine): Promise<EntryCopy> {
     const { seq, salt, link, key } = line;
-    const stamp = stampOf(line);
-    if (stamp === undefined) throw await this.#refusal(this.#last + 1, 'form');
+    const metadata = metadataOf(line);
+    if (metadata === undefined) throw await this.#refusal(this.#last + 1, 'form');
     if (salt === undefined) throw await this.#refusal(seq, 'unreadable');
     const options = {
-      grammar: this.#grammar.for(stamp.kind, stamp.room),
+      grammar: this.#grammar.for(metadata.kind, metadata.room),
       spool: () => this.#copier.spool(),
       key: undefined,
     };
     try {
-      const draft = await readDraft(stamp.kind, chunksInBraces(line), options);
+      const draft = await readDraft(metadata.kind, chunksInBraces(line), options);
       const { facets, body, portability = 'exact' } = draft;
-      return { stamp, facets, body, portability, link, salt, key };
+      return { metadata, facets, body, portability, link, salt, key };
     } catch (error) {
       if (!isMalformed(error)) throw error;
       throw await this.#refusal(seq, 'form');

@@ -23,7 +23,7 @@ export async function entryWithId(
     const detail = `Cannot read entry ${quoted(id)}: its place in the log is damaged.`;
     throw new GatewayError('unavailable', detail);
   }
-  return entry?.stamp.id === id.toLowerCase() ? entry : undefined;
+  return entry?.metadata.id === id.toLowerCase() ? entry : undefined;
 }
 
 const decoder = new TextDecoder();

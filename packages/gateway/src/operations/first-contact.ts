@@ -10,7 +10,7 @@ import {
   localize,
   type FirstContact,
   type Language,
-  type Stamp,
+  type EntryMetadata,
   type Locale,
   visitorName,
 } from '@open-presence/protocol';
@@ -51,11 +51,11 @@ export interface StoredFirstContact {
 /** The JSON of the entry with `welcome`, `companions` and `next` appended. */
 export async function firstContactBody(
   app: Pick<OperationsContext, 'log' | 'language'>,
-  stamp: Stamp,
+  metadata: EntryMetadata,
   { text, locale, byGet }: StoredFirstContact,
 ): Promise<Buffer> {
   const { language } = app;
-  const companions = await companionsFor(app, stamp, text);
+  const companions = await companionsFor(app, metadata, text);
   const steps = nextSteps(language, locale, text);
   const next = byGet ? steps.map(stepByGet) : steps;
   const welcome = JSON.stringify(localize(language.welcome, locale));
@@ -75,7 +75,7 @@ const COMMA = Buffer.from(',');
  */
 export async function companionsFor(
   { log }: Pick<OperationsContext, 'log'>,
-  { seq }: Stamp,
+  { seq }: EntryMetadata,
   text: Uint8Array,
 ): Promise<Uint8Array[]> {
   const { identity, seeking } = visitorOf(text);
@@ -132,16 +132,21 @@ function membersOf(text: Uint8Array): JsonObject {
 }
 
 /** Whether the entry has the name. The index knows that without reading a text of any length. */
-async function isNamed(log: Log, { stamp }: Entry, identity: string): Promise<boolean> {
+async function isNamed(log: Log, { metadata }: Entry, identity: string): Promise<boolean> {
   const facets = [facet('identity', identity)];
-  const only = { facets, order: 'newest', after: stamp.seq - 1, before: stamp.seq + 1 } as const;
+  const only = {
+    facets,
+    order: 'newest',
+    after: metadata.seq - 1,
+    before: metadata.seq + 1,
+  } as const;
   for await (const _ of log.readEntries(only)) return true;
   return false;
 }
 
 /** The entry as other documents contain it: whole, or only the gateway's members if it is large. */
-export function summaryOf({ text, size, stamp }: Entry): Uint8Array {
+export function summaryOf({ text, size, metadata }: Entry): Uint8Array {
   return text !== undefined && size <= MAX_SUMMARY_SIZE
     ? text
-    : Buffer.from(`${entryHead(stamp)}}`);
+    : Buffer.from(`${entryHead(metadata)}}`);
 }

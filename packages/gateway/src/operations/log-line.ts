@@ -5,7 +5,7 @@ import {
   GatewayError,
   isKind,
   SALTS,
-  type Stamp,
+  type EntryMetadata,
 } from '@open-presence/protocol';
 
 import { hasManyFacets, parseDraft } from '../intake/draft.ts';
@@ -47,15 +47,15 @@ const CLOSING = 0x7d;
 export function smallCopyOf(line: LogLine, grammar: StoredGrammar): SmallCopy | undefined {
   const { body: bytes, salt, link, key } = line;
   if (bytes === undefined || (salt === undefined && line.digest === undefined)) return undefined;
-  const stamp = stampOf(line);
-  if (stamp === undefined) return undefined;
-  if (salt === undefined) return withheldCopyOf(line, stamp, bytes);
-  const { kind, room } = stamp;
+  const metadata = metadataOf(line);
+  if (metadata === undefined) return undefined;
+  if (salt === undefined) return withheldCopyOf(line, metadata, bytes);
+  const { kind, room } = metadata;
   try {
     const draft = parseDraft(kind, inBraces(bytes), grammar.for(kind, room));
     const { facets, body, portability = 'exact' } = draft;
     if (hasManyFacets(draft) || !(body instanceof Uint8Array)) return undefined;
-    return { stamp, facets, body, portability, link, salt, key };
+    return { metadata, facets, body, portability, link, salt, key };
   } catch (error) {
     if (isMalformed(error)) return undefined;
     throw error;
@@ -65,26 +65,26 @@ export function smallCopyOf(line: LogLine, grammar: StoredGrammar): SmallCopy | 
 /** Undefined where it says something else than that it was withheld. */
 function withheldCopyOf(
   { digest = '', link, key }: LogLine,
-  stamp: Stamp,
+  metadata: EntryMetadata,
   body: Uint8Array,
 ): SmallCopy | undefined {
   const [, at = '', reason = ''] = WITHHELD.exec(Buffer.from(body).toString()) ?? [];
   const time = Date.parse(at);
   if (Number.isNaN(time)) return undefined;
-  const facets = Buffer.concat([facet('kind', stamp.kind), facet('room', stamp.room)]);
+  const facets = Buffer.concat([facet('kind', metadata.kind), facet('room', metadata.room)]);
   const withheld = { time, reason: String(JSON.parse(reason)), digest };
-  return { stamp, facets, body: new Uint8Array(0), link, salt: NO_SALT, key, withheld };
+  return { metadata, facets, body: new Uint8Array(0), link, salt: NO_SALT, key, withheld };
 }
 
 /** Undefined where the gateway's own members are not as every gateway prints them. */
-export function stampOf({ id, seq, kind, room, own }: LogLine): Stamp | undefined {
+export function metadataOf({ id, seq, kind, room, own }: LogLine): EntryMetadata | undefined {
   if (!isKind(kind) || !ROOM.test(room)) return undefined;
   const time = Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
   const salt = Number.parseInt(id.slice(-12), 16) % SALTS;
   if (id !== entryId(time, seq, salt)) return undefined;
-  const stamp = { id, seq, kind, room, time };
+  const metadata = { id, seq, kind, room, time };
   const printed = Buffer.from(own.buffer, own.byteOffset, own.length).toString('latin1');
-  return printed === entryHead(stamp) ? stamp : undefined;
+  return printed === entryHead(metadata) ? metadata : undefined;
 }
 
 /** A copy. */

@@ -40,7 +40,7 @@ export async function readPage<Read extends Entry>(
       const added = await add(step.value);
       if (added === undefined) return { last, more: true };
       size += added;
-      last = step.value.stamp.seq;
+      last = step.value.metadata.seq;
     }
   } finally {
     await entries.return({ last: undefined, more: false });

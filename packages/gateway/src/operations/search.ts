@@ -140,11 +140,11 @@ export async function nextResultsPath(
 
 /** An excerpt of the visitor's text around the match; empty where that was withheld meanwhile. */
 export async function snippetOf(entry: Entry, query: TextQuery): Promise<string> {
-  const { text, stamp, withheld } = entry;
+  const { text, metadata, withheld } = entry;
   if (withheld !== undefined) return '';
   const snippet = new SnippetBuilder(query);
   const yieldTurn = yieldPeriodically();
-  const { length } = Buffer.from(entryHead(stamp));
+  const { length } = Buffer.from(entryHead(metadata));
   if (text !== undefined) {
     for (const value of stringValuesIn(text.subarray(length))) {
       snippet.add(value);

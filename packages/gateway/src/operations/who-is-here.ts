@@ -128,10 +128,10 @@ function presentDocument(present: PresentVisitor, seeking: readonly string[]): P
 }
 
 function authorDocument(
-  { identity, stamp }: RecentAuthor,
+  { identity, metadata }: RecentAuthor,
   seeking: readonly string[],
 ): LatelyDocument {
-  const { id, kind, room, time } = stamp;
+  const { id, kind, room, time } = metadata;
   return {
     identity,
     kind,

@@ -126,7 +126,7 @@ function isSelective(filters: URLSearchParams): boolean {
 }
 
 async function* withSeqs(entries: AsyncIterable<Entry>): AsyncGenerator<SelectedEntry> {
-  for await (const entry of entries) yield { seq: entry.stamp.seq, entry };
+  for await (const entry of entries) yield { seq: entry.metadata.seq, entry };
 }
 
 /** Of an entry that cannot be read, the seq in its id is all that is known. */
@@ -158,6 +158,6 @@ async function untilSearchable(
 }
 
 async function shownText(entry: Entry): Promise<string> {
-  if (entry.size > MAX_SHOWN_SIZE) return `${entryHead(entry.stamp)}}`;
+  if (entry.size > MAX_SHOWN_SIZE) return `${entryHead(entry.metadata)}}`;
   return await readEntryText(entry);
 }

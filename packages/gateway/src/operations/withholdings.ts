@@ -5,12 +5,12 @@ import type { Entry, Withholding } from '../log/log.ts';
 
 export function withholdingDocument({
   number,
-  stamp,
+  metadata,
   time,
   reason,
 }: Withholding): WithholdingDocument {
-  const { id, seq, kind, room } = stamp;
-  const timestamp = new Date(stamp.time).toISOString();
+  const { id, seq, kind, room } = metadata;
+  const timestamp = new Date(metadata.time).toISOString();
   return { number, id, seq, kind, room, timestamp, at: new Date(time).toISOString(), reason };
 }
 

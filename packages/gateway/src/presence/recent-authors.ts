@@ -6,7 +6,7 @@
  * newest authors only saves walking them again for each request. Upholds that each author of the last
  * hour is listed once, whatever their number.
  */
-import type { Stamp } from '@open-presence/protocol';
+import type { EntryMetadata } from '@open-presence/protocol';
 
 import { facet } from '../log/facet.ts';
 import type { Log, NewestQuery, Seq } from '../log/log.ts';
@@ -21,7 +21,7 @@ const CACHE_LENGTH = 1024 * 1024;
 /** An identity and its newest entry. */
 export interface RecentAuthor {
   readonly identity: string;
-  readonly stamp: Stamp;
+  readonly metadata: EntryMetadata;
 }
 
 /** The cached authors at a head. */
@@ -36,7 +36,7 @@ export interface RecentAuthorsSnapshot {
 export class RecentAuthors {
   readonly #log: Log;
   /** Newest entries by identity, the newest of all at the end. */
-  readonly #cache = new Map<string, Stamp>();
+  readonly #cache = new Map<string, EntryMetadata>();
   #head: Seq = 0;
   #floor: Seq = 0;
   #updating: Promise<void> | undefined;
@@ -63,7 +63,9 @@ export class RecentAuthors {
       });
       await this.#updating;
     }
-    const authors = [...this.#cache].map(([identity, stamp]) => ({ identity, stamp })).toReversed();
+    const authors = [...this.#cache]
+      .map(([identity, metadata]) => ({ identity, metadata }))
+      .toReversed();
     return { head: this.#head, authors, floor: this.#floor };
   }
 
@@ -74,13 +76,13 @@ export class RecentAuthors {
   ): AsyncGenerator<RecentAuthor, void, undefined> {
     const since = this.#log.now() - RECENT_MS;
     for (const author of authors) {
-      const { room, time } = author.stamp;
+      const { room, time } = author.metadata;
       if (time >= since && (rooms.length === 0 || rooms.includes(room))) yield author;
     }
     if (floor === 0) return;
     const listed = new Set(authors.map(({ identity }) => keyOf(identity)));
     for await (const author of readAuthors(this.#log, { before: floor + 1, since }, signal)) {
-      if (rooms.length > 0 && !rooms.includes(author.stamp.room)) continue;
+      if (rooms.length > 0 && !rooms.includes(author.metadata.room)) continue;
       const key = keyOf(author.identity);
       if (listed.has(key)) continue;
       if (listed.size < 2 * CACHE_SIZE) listed.add(key);
@@ -103,22 +105,22 @@ export class RecentAuthors {
     const head = this.#log.head();
     const since = this.#log.now() - RECENT_MS;
     const selection = { after: this.#head, before: head + 1, since };
-    const found = new Map<string, Stamp>();
+    const found = new Map<string, EntryMetadata>();
     let floor = this.#floor;
     let length = 0;
-    for await (const { identity, stamp } of readAuthors(this.#log, selection)) {
+    for await (const { identity, metadata } of readAuthors(this.#log, selection)) {
       if (found.has(identity)) continue;
       if (found.size === CACHE_SIZE || length > CACHE_LENGTH) {
-        floor = stamp.seq;
+        floor = metadata.seq;
         break;
       }
-      found.set(identity, stamp);
+      found.set(identity, metadata);
       length += identity.length;
     }
     if (withheld !== this.#withheld) return;
-    for (const [identity, stamp] of [...found].toReversed()) {
+    for (const [identity, metadata] of [...found].toReversed()) {
       this.#cache.delete(identity);
-      this.#cache.set(identity, stamp);
+      this.#cache.set(identity, metadata);
     }
     this.#head = head;
     this.#floor = floor;
@@ -138,9 +140,9 @@ export class RecentAuthors {
   }
 
   /** Whether the author has a newer entry up to `head` that is not too long to be read. */
-  async #hasNewer({ identity, stamp }: RecentAuthor, head: Seq): Promise<boolean> {
+  async #hasNewer({ identity, metadata }: RecentAuthor, head: Seq): Promise<boolean> {
     const facets = [facet('identity', identity)];
-    const newer = { facets, order: 'newest', after: stamp.seq, before: head + 1 } as const;
+    const newer = { facets, order: 'newest', after: metadata.seq, before: head + 1 } as const;
     for await (const { size, portability } of this.#log.readEntries(newer)) {
       if (size <= MAX_ENTRY_SIZE && portability !== 'omitted') return true;
     }
@@ -157,6 +159,6 @@ async function* readAuthors(
   for await (const entry of log.readNewestOfIdentities({ ...selection, maxSize: MAX_ENTRY_SIZE })) {
     if (signal?.aborted === true) return;
     for (const identity of identitiesOf(await readMembers(entry)))
-      yield { identity, stamp: entry.stamp };
+      yield { identity, metadata: entry.metadata };
   }
 }

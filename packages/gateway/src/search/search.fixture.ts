@@ -22,10 +22,10 @@ export async function untilSearchable(log: Log): Promise<void> {
 
 export async function seqsFound(log: Log, what: Partial<Selection>): Promise<Seq[]> {
   const entries = log.readEntries({ facets: [], order: 'oldest', ...what });
-  return await Array.fromAsync(entries, ({ stamp }) => stamp.seq);
+  return await Array.fromAsync(entries, ({ metadata }) => metadata.seq);
 }
 
 export async function bestSeqs(log: Log, query: TextQuery, limit = 100, skip = 0): Promise<Seq[]> {
   const entries = log.readRanked({ facets: [], textQuery: query, skip, limit });
-  return await Array.fromAsync(entries, ({ stamp }) => stamp.seq);
+  return await Array.fromAsync(entries, ({ metadata }) => metadata.seq);
 }

@@ -159,7 +159,7 @@ async function* followedEntries(
 }
 
 async function artifactOf(context: DoorRequest, entry: Entry, rawJson: RawJson): Promise<Artifact> {
-  const { id, kind, seq } = entry.stamp;
+  const { id, kind, seq } = entry.metadata;
   return {
     artifactId: id,
     name: kind,

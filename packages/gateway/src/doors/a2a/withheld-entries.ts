@@ -42,7 +42,7 @@ export class WithheldEntries implements Disposable {
     })) {
       this.#seen = withholding.number;
       const entry = this.#isWanted(withholding)
-        ? await this.#log.entry(withholding.stamp.seq)
+        ? await this.#log.entry(withholding.metadata.seq)
         : undefined;
       if (entry !== undefined) yield entry;
     }
@@ -52,7 +52,7 @@ export class WithheldEntries implements Disposable {
     this.#listening[Symbol.dispose]();
   }
 
-  #isWanted({ stamp: { kind, room } }: Withholding): boolean {
+  #isWanted({ metadata: { kind, room } }: Withholding): boolean {
     const { kinds, rooms } = this.#places;
     return (
       (kinds.length === 0 || kinds.includes(kind)) && (rooms.length === 0 || rooms.includes(room))

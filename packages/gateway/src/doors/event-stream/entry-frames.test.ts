@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { entryHead, entryId, type Kind, type Stamp } from '@open-presence/protocol';
+import { entryHead, entryId, type Kind, type EntryMetadata } from '@open-presence/protocol';
 
 import type { LogRange } from '../../feed/follow.ts';
 import { streamChunk, type StreamChunk } from '../../http/response/event-stream.ts';
@@ -15,17 +15,17 @@ const RANGE: LogRange = { facets: [], order: 'oldest', after: 0, before: 1000 };
 const SIZE = 8 * 1024;
 
 interface TestEntry {
-  readonly stamp: Stamp;
+  readonly metadata: EntryMetadata;
   readonly text: string;
 }
 
 function entryOf(seq: number, kind: Kind, size: number): TestEntry {
   const time = 1_795_000_000_000 + seq;
-  const stamp = { id: entryId(time, seq, 7), seq, kind, room: 'shepit-wall', time };
-  return { stamp, text: `${entryHead(stamp)},"text":"${'щ'.repeat(size)}"}` };
+  const metadata = { id: entryId(time, seq, 7), seq, kind, room: 'shepit-wall', time };
+  return { metadata, text: `${entryHead(metadata)},"text":"${'щ'.repeat(size)}"}` };
 }
 
-function frameOf({ stamp: { seq, kind }, text }: TestEntry): string {
+function frameOf({ metadata: { seq, kind }, text }: TestEntry): string {
   return `id: ${seq}\nevent: ${kind}\ndata: ${text}\n\n`;
 }
 

@@ -196,8 +196,8 @@ async function drainedWithin(
 ): Promise<void> {
   await stream.drained();
   if (begun === undefined || log.withheld() === withheld) return;
-  for await (const { stamp } of log.withholdings({ order: 'oldest', after: withheld }))
-    if (stamp.seq === begun) stream.end();
+  for await (const { metadata } of log.withholdings({ order: 'oldest', after: withheld }))
+    if (metadata.seq === begun) stream.end();
 }
 
 /** Sends `limit` entries. */
@@ -210,9 +210,9 @@ async function sendLimited(
   if (limit === 0) return;
   for await (const range of follow(log, selection, { after, signal: stream.ended })) {
     const reading = { ...range, signal: stream.ended };
-    for await (const { stamp } of log.readEntries(reading)) {
-      const entry = { ...reading, after: stamp.seq - 1, before: stamp.seq + 1 };
-      const start = { begun: stamp.seq, withheld: log.withheld() };
+    for await (const { metadata } of log.readEntries(reading)) {
+      const entry = { ...reading, after: metadata.seq - 1, before: metadata.seq + 1 };
+      const start = { begun: metadata.seq, withheld: log.withheld() };
       for await (const chunk of framing.frame(log, entry, MAX_CHUNK_SIZE)) {
         await drainedWithin(log, stream, start);
         if (stream.ended.aborted) return;

@@ -18,9 +18,9 @@ export function reportWithheld(
   { kinds, rooms }: Pick<EventRequest, 'kinds' | 'rooms'>,
   stream: EventStream,
 ): Disposable {
-  const isWanted = ({ stamp }: Withholding): boolean =>
-    (kinds.length === 0 || kinds.includes(stamp.kind)) &&
-    (rooms.length === 0 || rooms.includes(stamp.room));
+  const isWanted = ({ metadata }: Withholding): boolean =>
+    (kinds.length === 0 || kinds.includes(metadata.kind)) &&
+    (rooms.length === 0 || rooms.includes(metadata.room));
   return WithholdingNotifier.of(log).listen((batch) => {
     const wanted = batch.every(isWanted) ? batch : batch.filter(isWanted);
     if (wanted.length > 0) stream.writeIfIdle(chunkOf(wanted));

@@ -4,7 +4,7 @@ import {
   entryPagePath,
   entryPath,
   type Kind,
-  type Stamp,
+  type EntryMetadata,
 } from '@open-presence/protocol';
 
 import type { Localization } from '../../http/route-description.ts';
@@ -40,8 +40,9 @@ const MAX_PREVIEW_LENGTH = 1000;
 
 export async function itemOf(entry: Entry, localization: Localization): Promise<Item> {
   const { labels, kinds } = localization.language;
-  const { id, kind, room, time } = entry.stamp;
-  if (entry.withheld !== undefined) return withheldItem(entry.stamp, entry.withheld, localization);
+  const { id, kind, room, time } = entry.metadata;
+  if (entry.withheld !== undefined)
+    return withheldItem(entry.metadata, entry.withheld, localization);
   const json = entry.size > MAX_WHOLE_SIZE ? undefined : await readEntryText(entry);
   const members =
     json === undefined
@@ -71,7 +72,7 @@ export async function itemOf(entry: Entry, localization: Localization): Promise<
 }
 
 function withheldItem(
-  { id, kind, room, time }: Stamp,
+  { id, kind, room, time }: EntryMetadata,
   { time: withheldAt, reason }: Pick<Withholding, 'time' | 'reason'>,
   { language, text }: Localization,
 ): Item {
@@ -92,8 +93,8 @@ function withheldItem(
 }
 
 /** The visitor's members as they were sent. Behind the gateway's members comes a comma or `}`. */
-function visitorMembers({ stamp }: Entry, json: string): string {
-  const rest = json.slice(entryHead(stamp).length);
+function visitorMembers({ metadata }: Entry, json: string): string {
+  const rest = json.slice(entryHead(metadata).length);
   return rest === '}' ? '{}' : `{${rest.slice(1)}`;
 }
 

@@ -103,6 +103,7 @@ async function updatedAt(
   if (selection.order === 'newest' && first !== undefined) return first.timestamp;
   const { after: _, ...all } = selection;
   const newest = { ...all, order: 'newest', before: head + 1, limit: 1 } as const;
-  for await (const { stamp } of log.readEntries(newest)) return new Date(stamp.time).toISOString();
+  for await (const { metadata } of log.readEntries(newest))
+    return new Date(metadata.time).toISOString();
   return EPOCH;
 }

@@ -44,7 +44,7 @@ test('subscribers of a room, of all rooms and of an entry are told that it was w
   const log = openMemoryLog();
   await using door = await openGateway(log);
   await call(door, 'whisper', '{"room":"memory-garden"}');
-  const id = (await log.entry(1))?.stamp.id ?? assert.fail();
+  const id = (await log.entry(1))?.metadata.id ?? assert.fail();
   const uris = [
     'presence://rooms/memory-garden',
     'presence://rooms',

@@ -48,8 +48,8 @@ export class ResourceUpdates implements ServerEventBus {
   async #follow(signal: AbortSignal): Promise<void> {
     const after = this.#log.head();
     using _withheld = WithholdingNotifier.of(this.#log).listen((batch) => {
-      const rooms = new Set(batch.map(({ stamp }) => stamp.room));
-      const entries = batch.map(({ stamp }) => entryUri(stamp.id));
+      const rooms = new Set(batch.map(({ metadata }) => metadata.room));
+      const entries = batch.map(({ metadata }) => entryUri(metadata.id));
       for (const uri of [...[...rooms].map(roomUri), ROOMS_URI, ...entries])
         this.publish({ kind: 'resource_updated', uri });
     });

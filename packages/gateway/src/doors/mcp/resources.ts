@@ -110,8 +110,8 @@ export async function subscribedUri({ log, language }: DoorContext, uri: string)
   const [, id] = ENTRY.exec(uri) ?? [];
   if (id === undefined) throw unknownResource(uri);
   await untilSeen(log, [['id', id]]);
-  const { stamp } = await findEntry(log, id);
-  return entryUri(stamp.id);
+  const { metadata } = await findEntry(log, id);
+  return entryUri(metadata.id);
 }
 
 /** Errors that other parameters would not avoid. */
@@ -158,8 +158,8 @@ async function readEntry(
   const lost = lostEntry(context, entry);
   if (lost !== undefined) return { ...lost, lines: [] };
   const piece = await readPiece(entry, from);
-  const { stamp, size } = entry;
-  const next = piece.end === size ? null : `${entryUri(stamp.id)}?from=${piece.end}`;
+  const { metadata, size } = entry;
+  const next = piece.end === size ? null : `${entryUri(metadata.id)}?from=${piece.end}`;
   return {
     summary: describePiece(context, entry, piece, 'resources/read'),
     own: { bytes: size, next },

@@ -10,7 +10,7 @@ import {
   localize,
   problemDocument,
   type Kind,
-  type Stamp,
+  type EntryMetadata,
 } from '@open-presence/protocol';
 
 import { yieldPeriodically } from '../../fair-turns.ts';
@@ -24,7 +24,7 @@ import { hasManyFacets, parseDraft, SMALL_BODY_SIZE } from '../../intake/draft.t
 import type { ParsedDraft } from '../../intake/parsed-draft.ts';
 import { linesOf, type Line } from '../../intake/line-reader.ts';
 import type { SmallDraft } from '../../log/log.ts';
-import { append, draftFor, stampOf, type Contribution } from '../../operations/append.ts';
+import { append, draftFor, metadataOf, type Contribution } from '../../operations/append.ts';
 import { mayHaveNotes, notesMember } from '../../operations/draft-notes.ts';
 import type { DoorRequest } from '../context.ts';
 import { idempotencyKeyOf } from './request-key.ts';
@@ -135,7 +135,7 @@ class LineStore {
         return;
       }
       try {
-        onResult(resultOf(number, stampOf(result)));
+        onResult(resultOf(number, metadataOf(result)));
       } catch (error) {
         onResult(this.#describeError(number, error));
       }
@@ -169,8 +169,8 @@ class LineStore {
   async #store(number: number, draft: ParsedDraft): Promise<string> {
     const { log } = this.#context.app;
     try {
-      const stamp = await append(log, draft);
-      return resultOf(number, stamp, await notesMember(log, draft));
+      const metadata = await append(log, draft);
+      return resultOf(number, metadata, await notesMember(log, draft));
     } catch (error) {
       return this.#failed(number, error);
     }
@@ -225,6 +225,6 @@ function isSmall(draft: ParsedDraft): draft is ParsedDraft & SmallDraft {
 }
 
 /** `notes`: see `notesMember`. */
-function resultOf(line: number, stamp: Stamp, notes = ''): string {
-  return `{"line":${line},"status":201,${entryHead(stamp).slice(1)}${notes}}\n`;
+function resultOf(line: number, metadata: EntryMetadata, notes = ''): string {
+  return `{"line":${line},"status":201,${entryHead(metadata).slice(1)}${notes}}\n`;
 }

@@ -5,7 +5,7 @@
  * Most requests have a small body. They take the shortest path: each step that only a large body
  * needs is left out.
  */
-import { entryHead, entryPath, type Kind, type Stamp } from '@open-presence/protocol';
+import { entryHead, entryPath, type Kind, type EntryMetadata } from '@open-presence/protocol';
 
 import { parseDraft, hasManyFacets, SMALL_BODY_SIZE } from '../../intake/draft.ts';
 import { parseSmallBody } from '../../intake/small-body.ts';
@@ -32,7 +32,7 @@ import {
   append,
   appendOnce,
   draftFor,
-  stampOf,
+  metadataOf,
   type Contribution,
 } from '../../operations/append.ts';
 import type { ParsedDraft } from '../../intake/parsed-draft.ts';
@@ -85,11 +85,11 @@ export function contributeSimple(kind: Kind): SimplePostHandler<DoorContext> {
     const draft = { kind, room: grammar.room, ...small, ...(key === undefined ? {} : { key }) };
     app.log.appendSmall(draft, (result) => {
       if (result.outcome === 'appended') {
-        const { stamp } = result;
-        const text = entryText(stamp, small.body);
+        const { metadata } = result;
+        const text = entryText(metadata, small.body);
         const isShort = !acceptsEncoding || text.length < MIN_COMPRESSED_SIZE;
         if (isShort && text.length <= MAX_ECHOED_SIZE) {
-          responder.send('201 Created', createdLines(stamp, text), text);
+          responder.send('201 Created', createdLines(metadata, text), text);
           return;
         }
       }
@@ -101,7 +101,7 @@ export function contributeSimple(kind: Kind): SimplePostHandler<DoorContext> {
       responder.handOver((request, response) => {
         const context = { app, request, response, params: {} };
         runHandler(
-          () => sendStored(context, stampOf(result), { body: small.body, notes: '' }),
+          () => sendStored(context, metadataOf(result), { body: small.body, notes: '' }),
           context,
         );
       });
@@ -112,7 +112,7 @@ export function contributeSimple(kind: Kind): SimplePostHandler<DoorContext> {
 
 const COMMON_LINES = headerLines(COMMON_HEADERS);
 
-function createdLines({ id }: Stamp, text: string): string {
+function createdLines({ id }: EntryMetadata, text: string): string {
   return `Content-Type: ${JSON_TYPE}\r\nContent-Length: ${text.length}\r\nLocation: ${entryPath(id)}\r\n${COMMON_LINES}`;
 }
 
@@ -146,20 +146,20 @@ export async function storeBody(
   const draft = parseDraft(kind, body, app.grammar, key);
   if (hasManyFacets(draft)) return storeDraft(context, await draftFor(app, contribution));
   const result = await appendOnce(app.log, draft);
-  const stamp = stampOf(result);
+  const metadata = metadataOf(result);
   const notes = await notesFor(context, draft);
   // An earlier entry with the same key may be spelled differently.
-  if (result.outcome === 'repeated') return sendFromLog(context, stamp, notes);
+  if (result.outcome === 'repeated') return sendFromLog(context, metadata, notes);
   if (isDisconnected(context)) return;
   const stored = draft.body instanceof Uint8Array ? draft.body : undefined;
-  return sendStored(context, stamp, { body: stored, notes });
+  return sendStored(context, metadata, { body: stored, notes });
 }
 
 /** Stores an entry whose body may be spooled. */
 async function storeDraft(context: DoorRequest, draft: ParsedDraft): Promise<void> {
   const { log } = context.app;
-  const stamp = await append(log, draft);
-  await sendFromLog(context, stamp, await notesFor(context, draft));
+  const metadata = await append(log, draft);
+  await sendFromLog(context, metadata, await notesFor(context, draft));
 }
 
 /** Returns no promise where there is nothing to tell. */
@@ -168,16 +168,20 @@ function notesFor({ app, request }: DoorRequest, draft: ParsedDraft): string | P
   return others.length > 0 || mayHaveNotes(draft) ? notesMember(app.log, draft, others) : '';
 }
 
-async function sendFromLog(context: DoorRequest, stamp: Stamp, notes: string): Promise<void> {
+async function sendFromLog(
+  context: DoorRequest,
+  metadata: EntryMetadata,
+  notes: string,
+): Promise<void> {
   if (isDisconnected(context)) return;
   // A large body may become a small entry: surrounding whitespace is not stored.
-  const entry = await context.app.log.entry(stamp.seq, 'exact');
+  const entry = await context.app.log.entry(metadata.seq, 'exact');
   const isEchoed =
     entry !== undefined && entry.unreadable !== true && entry.size <= MAX_ECHOED_SIZE;
   const copy = (chunk: Uint8Array): Buffer => Buffer.from(chunk);
   const text = isEchoed ? Buffer.concat(await Array.fromAsync(entry.chunks(), copy)) : undefined;
-  await sendStored(context, stamp, {
-    body: text?.subarray(entryHead(stamp).length + 1, -1),
+  await sendStored(context, metadata, {
+    body: text?.subarray(entryHead(metadata).length + 1, -1),
     notes,
   });
 }
@@ -192,40 +196,40 @@ interface StoredContent {
 /** Sends 201. */
 function sendStored(
   context: DoorRequest,
-  stamp: Stamp,
+  metadata: EntryMetadata,
   { body, notes }: StoredContent,
 ): void | Promise<void> {
-  const head = entryHead(stamp);
+  const head = entryHead(metadata);
   const minimal = wantsMinimal(context.request.headers['prefer']);
   if (minimal || body === undefined || head.length + body.length + 2 > MAX_ECHOED_SIZE) {
     const preference: Headers = minimal ? { 'Preference-Applied': 'return=minimal' } : {};
-    return sendCreated(context, stamp, `${head}${notes}}`, preference);
+    return sendCreated(context, metadata, `${head}${notes}}`, preference);
   }
-  const text = entryText(stamp, body);
-  return stamp.kind === 'resonance'
-    ? sendFirstContact(context, stamp, { text, notes })
-    : sendCreated(context, stamp, `${text.slice(0, -1)}${notes}}`);
+  const text = entryText(metadata, body);
+  return metadata.kind === 'resonance'
+    ? sendFirstContact(context, metadata, { text, notes })
+    : sendCreated(context, metadata, `${text.slice(0, -1)}${notes}}`);
 }
 
 /** The entry, as Latin-1. */
-function entryText(stamp: Stamp, body: Uint8Array): string {
-  const head = entryHead(stamp);
+function entryText(metadata: EntryMetadata, body: Uint8Array): string {
+  const head = entryHead(metadata);
   return body.length === 0 ? `${head}}` : `${head},${latin1Of(body)}}`;
 }
 
 async function sendFirstContact(
   context: DoorRequest,
-  stamp: Stamp,
+  metadata: EntryMetadata,
   { text, notes }: { readonly text: string; readonly notes: string },
 ): Promise<void> {
   const locale = localeFor(context.request);
   const entry = Buffer.from(text, 'latin1');
   const byGet = context.request.method === 'GET';
-  const body = await firstContactBody(context.app, stamp, { text: entry, locale, byGet });
+  const body = await firstContactBody(context.app, metadata, { text: entry, locale, byGet });
   if (!isDisconnected(context))
     await sendCreated(
       context,
-      stamp,
+      metadata,
       `${latin1Of(body.subarray(0, -1))}${notes}}`,
       contentLanguage(locale),
     );
@@ -238,7 +242,7 @@ function latin1Of({ buffer, byteOffset, length }: Uint8Array): string {
 
 function sendCreated(
   context: DoorRequest,
-  { id }: Stamp,
+  { id }: EntryMetadata,
   text: string,
   extraHeaders?: Headers,
 ): void | Promise<void> {

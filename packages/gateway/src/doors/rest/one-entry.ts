@@ -25,7 +25,7 @@ import type { DoorRequest } from '../context.ts';
 const HEADERS = { 'Accept-Ranges': 'bytes', ...NO_CACHE, ...vary('Accept') };
 
 function validatorsOf(entry: Entry): { tag: string; headers: Headers } {
-  const { id } = entry.stamp;
+  const { id } = entry.metadata;
   return {
     tag: `"${id}${entryVersion(entry)}"`,
     headers: { ...HEADERS, Link: pageLinks(entryPath(id)).join(', ') },

@@ -80,7 +80,7 @@ async function resultOf(entry: Entry, query: TextQuery, separator: string): Prom
   const whole = entry.text !== undefined && entry.size <= MAX_ENTRY_SIZE;
   return Buffer.concat([
     Buffer.from(`${separator}{"entry":`),
-    whole ? entry.text : Buffer.from(`${entryHead(entry.stamp)}}`),
+    whole ? entry.text : Buffer.from(`${entryHead(entry.metadata)}}`),
     Buffer.from(`,"snippet":${snippet}}`),
   ]);
 }

@@ -4,7 +4,7 @@
  * A socket whose caller stalls holds the buffer that was written to it. Upholds that sockets hold at
  * most `MAX_LENT` of them in each thread: what is sent beyond that has to be copied.
  */
-/** As much as a run has: each read takes two changes of threads. */
+/** As much as a chunk has: each read takes two changes of threads. */
 export const READ_SIZE: number = 1280 * 1024;
 const MAX_LENT = 4;
 /** More than are read into at a time are not kept. */

@@ -11,7 +11,7 @@ import {
   type Filter,
   type Kind,
   SALTS,
-  type Stamp,
+  type EntryMetadata,
 } from '@open-presence/protocol';
 
 import { alternativesAt, countConditions, facet, type Facet, FACET_SIZE } from '../../log/facet.ts';
@@ -44,7 +44,7 @@ import type { Portability } from '../../log/portability.ts';
 import { matches, type RankedText, ranking, type Values } from './rank.ts';
 
 interface StoredEntry {
-  readonly stamp: Stamp;
+  readonly metadata: EntryMetadata;
   portability: Portability;
   /** In hex. */
   facets: ReadonlySet<string>;
@@ -94,7 +94,7 @@ class MemoryLog implements Log {
   }
 
   now(): number {
-    return Math.max(this.#entries.at(-1)?.stamp.time ?? 0, Date.now());
+    return Math.max(this.#entries.at(-1)?.metadata.time ?? 0, Date.now());
   }
 
   async caughtUp(): Promise<void> {
@@ -118,17 +118,17 @@ class MemoryLog implements Log {
     const keyHex = key && hex(key);
     const earlier = keyHex === undefined ? undefined : this.#keys.get(keyHex);
     if (earlier !== undefined) {
-      const { stamp } = earlier;
+      const { metadata } = earlier;
       const hasBody = earlier.withholding !== undefined || earlier.body.equals(body);
-      const isSame = stamp.kind === kind && stamp.room === room && hasBody;
-      return { outcome: isSame ? 'repeated' : 'conflict', stamp };
+      const isSame = metadata.kind === kind && metadata.room === room && hasBody;
+      return { outcome: isSame ? 'repeated' : 'conflict', metadata };
     }
-    const stamp = this.#nextStamp(kind, room);
-    const head = Buffer.from(entryHead(stamp) + (body.length > 0 ? ',' : ''));
+    const metadata = this.#nextMetadata(kind, room);
+    const head = Buffer.from(entryHead(metadata) + (body.length > 0 ? ',' : ''));
     const allFacets = spooled ? [facets, ...source.facets.values()] : [facets];
     let values: Values | undefined;
     const stored: StoredEntry = {
-      stamp,
+      metadata,
       portability,
       facets: new Set(split(Buffer.concat(allFacets))),
       body,
@@ -141,12 +141,12 @@ class MemoryLog implements Log {
       },
       spooled,
       withholding: undefined,
-      ...this.#linked(entryHead(stamp), body, key),
+      ...this.#linked(entryHead(metadata), body, key),
     };
     this.#entries.push(stored);
     if (keyHex !== undefined) this.#keys.set(keyHex, stored);
     for (const callback of this.#watchers) callback();
-    return { outcome: 'appended', stamp };
+    return { outcome: 'appended', metadata };
   }
 
   appendSmall(draft: SmallDraft, onResult: (result: SmallAppendResult) => void): void {
@@ -159,17 +159,20 @@ class MemoryLog implements Log {
     for (const seq of seqs) {
       const stored = this.#entries[seq - 1];
       if (stored === undefined || stored.withholding !== undefined) continue;
-      const { stamp, proof, digest } = stored;
+      const { metadata, proof, digest } = stored;
       const number = this.#withholdings.length + 1;
       const member = JSON.stringify({ at: new Date(time).toISOString(), reason });
-      stored.withholding = { number, stamp, time, reason };
+      stored.withholding = { number, metadata, time, reason };
       this.#withholdings.push(stored.withholding);
-      stored.text = Buffer.from(`${entryHead(stamp)},"withheld":${member}}`);
+      stored.text = Buffer.from(`${entryHead(metadata)},"withheld":${member}}`);
       stored.body = Buffer.alloc(0);
       stored.values = [];
       stored.portability = 'exact';
       stored.spooled = false;
-      stored.facets = new Set([hex(facet('kind', stamp.kind)), hex(facet('room', stamp.room))]);
+      stored.facets = new Set([
+        hex(facet('kind', metadata.kind)),
+        hex(facet('room', metadata.room)),
+      ]);
       stored.proof = proof.replace(/"salt":"[^"]*"/, `"digest":"${digest}"`);
     }
     for (const callback of this.#watchers) callback();
@@ -191,7 +194,7 @@ class MemoryLog implements Log {
   }
 
   async entry(seq: Seq, form?: 'exact'): Promise<Entry | undefined> {
-    const stored = this.#entries.find(({ stamp }) => stamp.seq === seq);
+    const stored = this.#entries.find(({ metadata }) => metadata.seq === seq);
     return form === 'exact' ? stored && exactEntry(stored) : stored && entryOf(stored);
   }
 
@@ -242,7 +245,7 @@ class MemoryLog implements Log {
     for (let left = matching; left.length > 0;) {
       const section = left.slice(0, this.#sectionSize);
       left = left.slice(section.length);
-      const rankedFrom = left.length === 0 ? undefined : section.at(-1)?.stamp.seq;
+      const rankedFrom = left.length === 0 ? undefined : section.at(-1)?.metadata.seq;
       const sorted = section
         .map((entry) => ({ entry, rank: rankOf(rankedTextOf(entry)) }))
         .toSorted((a, b) => b.rank - a.rank);
@@ -254,14 +257,14 @@ class MemoryLog implements Log {
       before = rankedFrom ?? before;
     }
     const entries = ranked.slice(skip, skip + limit);
-    const end = { last: entries.at(-1)?.stamp.seq, more: ranked.length > skip + limit };
+    const end = { last: entries.at(-1)?.metadata.seq, more: ranked.length > skip + limit };
     return readOf(entries, end, query.signal);
   }
 
   roomCounts(): readonly RoomCount[] {
     const counts = new Map<string, RoomCount>();
-    for (const { stamp } of this.#entries) {
-      const { room, kind, seq, time } = stamp;
+    for (const { metadata } of this.#entries) {
+      const { room, kind, seq, time } = metadata;
       const key = `${room} ${kind}`;
       const count = (counts.get(key)?.count ?? 0) + 1;
       counts.set(key, { room, kind, count, latest: { seq, time } });
@@ -270,8 +273,8 @@ class MemoryLog implements Log {
   }
 
   firstSince(time: number): Seq {
-    const first = this.#entries.find(({ stamp }) => stamp.time >= time);
-    return first?.stamp.seq ?? this.head() + 1;
+    const first = this.#entries.find(({ metadata }) => metadata.time >= time);
+    return first?.metadata.seq ?? this.head() + 1;
   }
 
   async countBetween(
@@ -314,7 +317,7 @@ class MemoryLog implements Log {
     return { link, proof: `"salt":"${hex(salt)}","key":"${hex(keyHash)}"`, digest };
   }
 
-  #nextStamp(kind: Kind, room: string): Stamp {
+  #nextMetadata(kind: Kind, room: string): EntryMetadata {
     const seq = this.#entries.length + 1;
     const time = this.now();
     return { seq, id: entryId(time, seq, this.#salt), kind, room, time };
@@ -328,16 +331,16 @@ class MemoryLog implements Log {
     });
     const matching = this.#entries.filter(
       (entry) =>
-        entry.stamp.seq > after &&
-        entry.stamp.seq < before &&
-        entry.stamp.time >= since &&
-        entry.stamp.time < until &&
+        entry.metadata.seq > after &&
+        entry.metadata.seq < before &&
+        entry.metadata.time >= since &&
+        entry.metadata.time < until &&
         wanted.every((any) => any.some((facet) => entry.facets.has(facet))) &&
         (selection.textQuery === undefined || matches(entry.values, selection.textQuery)),
     );
     if (selection.order === 'newest') matching.reverse();
     const entries = matching.slice(0, selection.limit ?? matching.length);
-    const end = { last: entries.at(-1)?.stamp.seq, more: entries.length < matching.length };
+    const end = { last: entries.at(-1)?.metadata.seq, more: entries.length < matching.length };
     return { entries, end, signal: selection.signal };
   }
 }
@@ -374,9 +377,9 @@ function entryOf(stored: StoredEntry): Entry {
   return portableEntry(exactEntry(stored));
 }
 
-function exactEntry({ stamp, text, spooled, withholding, portability }: StoredEntry): Entry {
+function exactEntry({ metadata, text, spooled, withholding, portability }: StoredEntry): Entry {
   return {
-    stamp,
+    metadata,
     ...(portability === 'exact' ? {} : { portability }),
     ...(withholding === undefined ? {} : { withheld: withholding }),
     size: text.length,

@@ -25,7 +25,7 @@ export interface FolderLog extends Disposable {
 export function openFolderLog(folder: string): FolderLog {
   const paths = dataPathsIn(folder);
   const db = openLogForReading(paths);
-  const blocks = new RowReader(db);
+  const rows = new RowReader(db);
   const damaged = new Set<Seq>();
   const damage = {
     get size() {
@@ -34,8 +34,8 @@ export function openFolderLog(folder: string): FolderLog {
     has: (seq: Seq) => damaged.has(seq),
     report: (seq: Seq) => void damaged.add(seq),
   };
-  const chain = new ChainReader(blocks, new EntryReader(blocks, paths, damage));
-  const head = blocks.lastSeq();
+  const chain = new ChainReader(rows, new EntryReader(rows, paths, damage));
+  const head = rows.lastSeq();
   return {
     name: String(readMeta(db, 'name')),
     head,

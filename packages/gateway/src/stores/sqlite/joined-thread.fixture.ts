@@ -1,7 +1,7 @@
 /** A thread that joins a log. Posts the text of entry 1, then the seqs of the entries it appends. */
 import { parentPort, workerData } from 'node:worker_threads';
 
-import { draftOf, stampOf } from '../../log/log.fixture.ts';
+import { draftOf, metadataOf } from '../../log/log.fixture.ts';
 import { type SqliteConnection, SqliteLog } from './sqlite-log.ts';
 
 await using log = new SqliteLog(workerData as SqliteConnection);
@@ -17,5 +17,5 @@ const reached = new Promise<void>((resolve) => {
 });
 const appended = await Promise.all(Array.from({ length: 50 }, () => log.append(draftOf())));
 appended.push(await log.append(draftOf()));
-parentPort?.postMessage(appended.map((one) => stampOf(one).seq));
+parentPort?.postMessage(appended.map((one) => metadataOf(one).seq));
 await reached;

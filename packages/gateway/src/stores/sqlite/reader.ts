@@ -1,5 +1,5 @@
 /**
- * Reads the log in the calling thread: pages of rows by seq, runs where a whole kind is wanted, files
+ * Reads the log in the calling thread: pages of rows by seq, chunks where a whole kind is wanted, files
  * where an entry is large. Between two chunks it holds no statement and no transaction, and yields
  * to other requests.
  */
@@ -38,8 +38,8 @@ import { WithholdingReader } from './withholding/withholding-reader.ts';
 import { Scan, type ScanOptions } from './scan.ts';
 import { newestOfIdentities } from './segments/newest-of-identities.ts';
 import { RoomCounter } from './segments/room-counts.ts';
-import { RUN_JOINER } from './segments/runs/run-files.ts';
-import { type RunCursor, RunsReader } from './segments/runs/runs-reader.ts';
+import { CHUNK_JOINER } from './segments/chunks/chunk-files.ts';
+import { type ChunkCursor, ChunkReader } from './segments/chunks/chunk-reader.ts';
 import { countBetween } from './segments/search/count-between.ts';
 import { FacetSource, type FacetSources } from './segments/search/facet-source.ts';
 import { LogScan } from './segments/search/log-scan.ts';
@@ -75,7 +75,7 @@ export class LogReader implements Omit<
 > {
   readonly id: string;
   protected readonly shared: SharedState;
-  protected readonly blocks: RowReader;
+  protected readonly rows: RowReader;
   readonly #queries: SearchClient;
   readonly #damage: DamageClient;
   readonly #log: DatabaseSync;
@@ -83,7 +83,7 @@ export class LogReader implements Omit<
   readonly #entries: EntryReader;
   readonly #chain: ChainReader;
   readonly #withholdings: WithholdingReader;
-  readonly #runs: RunsReader;
+  readonly #chunks: ChunkReader;
   readonly #rooms: RoomCounter;
 
   constructor(paths: DataPaths, shared: SharedState, { queries, damage, tell }: ReaderClients) {
@@ -94,14 +94,14 @@ export class LogReader implements Omit<
     this.id = String(readMeta(this.#log, 'name'));
     const { segments } = shared;
     const reader = new SegmentReader(paths, segments, (spoiled) => tell({ spoiled }));
-    const blocks = new RowReader(this.#log);
-    this.blocks = blocks;
-    this.#withholdings = new WithholdingReader(this.#log, blocks);
-    this.#facets = { reader, scan: new LogScan(blocks, paths), shared };
-    this.#entries = new EntryReader(blocks, paths, damage);
-    this.#chain = new ChainReader(blocks, this.#entries);
-    this.#runs = new RunsReader({ paths, reader, want: (wanted) => tell({ wanted }) });
-    this.#rooms = new RoomCounter(blocks, segments);
+    const rows = new RowReader(this.#log);
+    this.rows = rows;
+    this.#withholdings = new WithholdingReader(this.#log, rows);
+    this.#facets = { reader, scan: new LogScan(rows, paths), shared };
+    this.#entries = new EntryReader(rows, paths, damage);
+    this.#chain = new ChainReader(rows, this.#entries);
+    this.#chunks = new ChunkReader({ paths, reader, want: (wanted) => tell({ wanted }) });
+    this.#rooms = new RoomCounter(rows, segments);
   }
 
   writable(): boolean {
@@ -170,9 +170,9 @@ export class LogReader implements Omit<
     joiner: ',\n' | '\n',
     stored?: StoredEncoding | 'plain',
   ): TextRead<Uint8Array | StoredText> {
-    const hasRuns = stored !== undefined && joiner === RUN_JOINER;
-    const runs = hasRuns ? this.#runs.cursor(selection, stored) : undefined;
-    const options = this.#scanOptions(selection, runs);
+    const hasChunks = stored !== undefined && joiner === CHUNK_JOINER;
+    const chunks = hasChunks ? this.#chunks.cursor(selection, stored) : undefined;
+    const options = this.#scanOptions(selection, chunks);
     const scan = new Scan(options);
     const texts = this.#scanTexts(scan, options, joiner);
     return Object.assign(texts, { position: () => scan.pageStart });
@@ -201,7 +201,7 @@ export class LogReader implements Omit<
       const isUsable = isKnown && (entry?.size ?? Infinity) <= query.maxSize;
       return isUsable ? entry : undefined;
     };
-    const sources = { ...this.#facets, log: this.blocks, usable };
+    const sources = { ...this.#facets, log: this.rows, usable };
     return newestOfIdentities(sources, this.#range(query));
   }
 
@@ -224,18 +224,18 @@ export class LogReader implements Omit<
     joiner: string,
   ): LogRead<Uint8Array | StoredText> {
     const separator = Buffer.from(joiner);
-    const { runs } = options;
+    const { chunks } = options;
     const turns = new Turns();
     let before: Uint8Array = NO_SEPARATOR;
     while (scan.hasNext) {
       options.signal?.throwIfAborted();
       const next = scan.nextPage();
       const page = next instanceof Promise ? await next : next;
-      if (runs !== undefined && page.run !== undefined) {
-        const text = await runs.read(page.run, before.length > 0);
+      if (chunks !== undefined && page.chunk !== undefined) {
+        const text = await chunks.read(page.chunk, before.length > 0);
         if (text === undefined) {
           // The log has the same entries.
-          scan.skipRun(page.run);
+          scan.skipChunk(page.chunk);
           continue;
         }
         scan.advance(page);
@@ -314,10 +314,10 @@ export class LogReader implements Omit<
     }
   }
 
-  #scanOptions(selection: Selection, runs?: RunCursor): ScanOptions {
+  #scanOptions(selection: Selection, chunks?: ChunkCursor): ScanOptions {
     const { order, limit = Number.POSITIVE_INFINITY, signal } = selection;
     const range = this.#range(selection);
-    return { ...range, order, limit, signal, source: this.#source(selection, range), runs };
+    return { ...range, order, limit, signal, source: this.#source(selection, range), chunks };
   }
 
   #source({ facets, textQuery, order, signal }: Selection, range: SeqRange): SeqSource | undefined {

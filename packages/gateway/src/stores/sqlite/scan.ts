@@ -1,15 +1,15 @@
-/** One pass over a selection: which seqs, or which run of them, come next. */
+/** One pass over a selection: which seqs, or which chunk of them, come next. */
 import type { Order, ReadEnd, ReadPosition, Seq } from '../../log/log.ts';
-import type { Run } from './segments/runs/run-bounds.ts';
-import type { RunCursor } from './segments/runs/runs-reader.ts';
+import type { Chunk } from './segments/chunks/chunk-bounds.ts';
+import type { ChunkCursor } from './segments/chunks/chunk-reader.ts';
 import type { SeqPage, SeqRange, SeqSource } from './seq-source.ts';
 
 /** Bytes that a page of texts should have, and the rows of the first page. */
 const PAGE_SIZE = 128 * 1024;
 const FIRST_PAGE_ROWS = 64;
 const MAX_PAGE_ROWS = 1024;
-/** Runs are not looked up for fewer entries. */
-const MIN_ENTRIES_FOR_RUNS = 256;
+/** Chunks are not looked up for fewer entries. */
+const MIN_ENTRIES_FOR_CHUNKS = 256;
 
 export interface ScanOptions extends SeqRange {
   readonly order: Order;
@@ -18,13 +18,13 @@ export interface ScanOptions extends SeqRange {
   readonly signal: AbortSignal | undefined;
   /** Finds the seqs, if the selection has not all of the range. */
   readonly source: SeqSource | undefined;
-  /** The runs of the selected kind, if runs can be used. */
-  readonly runs: RunCursor | undefined;
+  /** The chunks of the selected kind, if chunks can be used. */
+  readonly chunks: ChunkCursor | undefined;
 }
 
-/** Either seqs, or a run that is read as a whole; `seqs` is then its last one. */
+/** Either seqs, or a chunk that is read as a whole; `seqs` is then its last one. */
 export interface ScanPage extends SeqPage {
-  readonly run?: Run;
+  readonly chunk?: Chunk;
 }
 
 export class Scan {
@@ -33,17 +33,17 @@ export class Scan {
   #left: number;
   #last: Seq | undefined;
   #rows = FIRST_PAGE_ROWS;
-  readonly #runs: RunCursor | undefined;
-  /** The first entry of the run that was skipped last. */
+  readonly #chunks: ChunkCursor | undefined;
+  /** The first entry of the chunk that was skipped last. */
   #skippedTo: Seq = Infinity;
   #pageStart: ReadPosition | undefined;
-  /** The run directly after the one that was read last, if no other entries are between them. */
-  #followingRun: Run | undefined;
+  /** The chunk directly after the one that was read last, if no other entries are between them. */
+  #followingChunk: Chunk | undefined;
 
   constructor(options: ScanOptions) {
     this.#options = options;
     this.#left = options.limit;
-    this.#runs = options.runs;
+    this.#chunks = options.chunks;
     const { low, high, order } = options;
     if (low <= high) this.#next = order === 'newest' ? high : low;
   }
@@ -52,10 +52,10 @@ export class Scan {
     return this.#next !== undefined && this.#left > 0;
   }
 
-  /** Reads the entries of a run from the log. */
-  skipRun({ first }: Run): void {
+  /** Reads the entries of a chunk from the log. */
+  skipChunk({ first }: Chunk): void {
     this.#skippedTo = first;
-    this.#followingRun = undefined;
+    this.#followingChunk = undefined;
   }
 
   /** Where a new pass continues. */
@@ -80,22 +80,22 @@ export class Scan {
     const limit = Math.min(this.#rows, this.#left);
     const { source } = this.#options;
     if (source === undefined) return this.#consecutive(at, limit);
-    const run = this.#followingRun;
-    if (run?.last === at) return { seqs: [at], run, next: run.first - 1 };
+    const chunk = this.#followingChunk;
+    if (chunk?.last === at) return { seqs: [at], chunk, next: chunk.first - 1 };
     const page = source.page(at, limit);
     return page instanceof Promise
-      ? page.then((found) => this.#upToRun(found))
-      : this.#upToRun(page);
+      ? page.then((found) => this.#upToChunk(found))
+      : this.#upToChunk(page);
   }
 
   /** Continues after a page. */
   advance(page: ScanPage): void {
-    const { seqs, run, next } = page;
-    this.#last = run?.first ?? seqs.at(-1) ?? this.#last;
+    const { seqs, chunk, next } = page;
+    this.#last = chunk?.first ?? seqs.at(-1) ?? this.#last;
     this.#next = next;
-    this.#left -= run?.count ?? seqs.length;
-    if (run !== undefined)
-      this.#followingRun = this.#runs?.find(this.#options.low, next ?? 0, this.#left);
+    this.#left -= chunk?.count ?? seqs.length;
+    if (chunk !== undefined)
+      this.#followingChunk = this.#chunks?.find(this.#options.low, next ?? 0, this.#left);
   }
 
   /** Adapts the size of the next pages to the size of the texts. */
@@ -126,14 +126,14 @@ export class Scan {
     return { seqs, next: available > limit ? at + step * limit : undefined };
   }
 
-  /** The run if one starts here, else the seqs up to the next run. */
-  #upToRun(page: SeqPage): ScanPage {
+  /** The chunk if one starts here, else the seqs up to the next chunk. */
+  #upToChunk(page: SeqPage): ScanPage {
     const [first] = page.seqs;
-    if (first === undefined || this.#left < MIN_ENTRIES_FOR_RUNS) return page;
+    if (first === undefined || this.#left < MIN_ENTRIES_FOR_CHUNKS) return page;
     const from = first >= this.#skippedTo ? this.#skippedTo - 1 : first;
-    const run = this.#runs?.find(this.#options.low, from, this.#left);
-    if (run === undefined || run.last < (page.next ?? 0)) return page;
-    if (run.last === first) return { seqs: [first], run, next: run.first - 1 };
-    return { seqs: page.seqs.filter((seq) => seq > run.last), next: run.last };
+    const chunk = this.#chunks?.find(this.#options.low, from, this.#left);
+    if (chunk === undefined || chunk.last < (page.next ?? 0)) return page;
+    if (chunk.last === first) return { seqs: [first], chunk, next: chunk.first - 1 };
+    return { seqs: page.seqs.filter((seq) => seq > chunk.last), next: chunk.last };
   }
 }

@@ -31,8 +31,8 @@ export interface CountsUntil {
 export interface SegmentState {
   /** Differs once the file has changed. Odd while it is being changed. */
   readonly generation: number;
-  /** See `stampOf`. */
-  readonly stamp: number;
+  /** See `fingerprintOf`. */
+  readonly fingerprint: number;
 }
 
 export class SharedSegments {
@@ -70,9 +70,9 @@ export class SharedSegments {
   /** Undefined where the log has to be read in its place. */
   state(number: number): SegmentState | undefined {
     const generation = this.generation(number);
-    const stamp = Atomics.load(this.#cells, STATES + 2 * number + 1);
-    if (generation !== this.generation(number)) return { generation: 1, stamp };
-    return stamp === 0 ? undefined : { generation, stamp };
+    const fingerprint = Atomics.load(this.#cells, STATES + 2 * number + 1);
+    if (generation !== this.generation(number)) return { generation: 1, fingerprint };
+    return fingerprint === 0 ? undefined : { generation, fingerprint };
   }
 
   generation(number: number): number {
@@ -85,8 +85,8 @@ export class SharedSegments {
   }
 
   /** The segment can be read as its file is now. */
-  publish(number: number, stamp: number): void {
-    this.#set(number, stamp);
+  publish(number: number, fingerprint: number): void {
+    this.#set(number, fingerprint);
   }
 
   /** The segment cannot be read any more. */
@@ -113,11 +113,11 @@ export class SharedSegments {
     Atomics.add(this.#cells, COUNTS_VERSION, 1);
   }
 
-  #set(number: number, stamp: number): void {
+  #set(number: number, fingerprint: number): void {
     if (number >= MAX_SEGMENTS) return;
     const at = STATES + 2 * number;
     const generation = Atomics.or(this.#cells, at, 1) | 1;
-    Atomics.store(this.#cells, at + 1, stamp);
+    Atomics.store(this.#cells, at + 1, fingerprint);
     Atomics.store(this.#cells, at, generation + 1);
   }
 }
@@ -129,6 +129,6 @@ interface FileStats {
 }
 
 /** Differs once the file was written to, cut or replaced, whoever did it. Never 0. */
-export function stampOf({ ino, size, ctimeMs }: FileStats): number {
+export function fingerprintOf({ ino, size, ctimeMs }: FileStats): number {
   return crc32(`${ino} ${size} ${ctimeMs}`) | 0 || 1;
 }

@@ -106,7 +106,7 @@ export class SqliteLog extends LogReader implements Log {
   async withhold(seqs: readonly Seq[], reason: string): Promise<number> {
     this.#writer.flush();
     const entries = seqs.map((seq) => ({ seq, reason, time: undefined }));
-    const stored = { paths: this.#paths, log: this.blocks };
+    const stored = { paths: this.#paths, log: this.rows };
     return await withholdEntries(entries, stored, (items) => this.#calls.call('withhold', items));
   }
 
@@ -134,7 +134,7 @@ export class SqliteLog extends LogReader implements Log {
     const { outcome, seq } = result;
     const entry = await this.entry(seq);
     if (entry === undefined) throw new Error(`The entry ${seq} of a key is missing.`);
-    return { outcome, stamp: entry.stamp };
+    return { outcome, metadata: entry.metadata };
   }
 
   async #close(): Promise<void> {
@@ -156,6 +156,6 @@ function outcomeOf(
 ): AppendOutcome {
   if (outcome === 'out-of-space' || outcome === 'unavailable')
     return { outcome: 'refused', code: outcome };
-  if (outcome === 'conflict') throw new Error('The result of a conflict has no stamp.');
-  return { outcome, stamp: { seq, id: entryId(time, seq, salt), kind, room, time } };
+  if (outcome === 'conflict') throw new Error('The result of a conflict has no metadata.');
+  return { outcome, metadata: { seq, id: entryId(time, seq, salt), kind, room, time } };
 }

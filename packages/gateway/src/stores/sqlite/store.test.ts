@@ -8,7 +8,7 @@ import { describe, it } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 
-import { draftOf, stampOf } from '../../log/log.fixture.ts';
+import { draftOf, metadataOf } from '../../log/log.fixture.ts';
 import { facet } from '../../log/facet.ts';
 import { seqsFound, textQuery, untilSearchable } from '../../search/search.fixture.ts';
 import { openSqliteLog } from './store.ts';
@@ -35,7 +35,7 @@ describe('a thread that joins the SQLite store', () => {
       });
       await once(thread, 'message');
       const own = Array.from({ length: 50 }, () => log.append(draftOf()));
-      const seqs = (await Promise.all(own)).map((appended) => stampOf(appended).seq);
+      const seqs = (await Promise.all(own)).map((appended) => metadataOf(appended).seq);
       await reached;
       await once(thread, 'exit');
       const [first, ...others] = messages as [string, number[]];
@@ -60,7 +60,7 @@ describe('the segments of the SQLite store', () => {
       folder,
       onChange: ({ part, cause }) => changes.push(`${part} ${cause === undefined}`),
     });
-    assert.equal(stampOf(await log.append(draftOf())).seq, 1);
+    assert.equal(metadataOf(await log.append(draftOf())).seq, 1);
     assert.deepEqual(await seqsFound(log, { facets: [facet('kind', 'garden')] }), [1]);
     while (!changes.includes('index false')) await pause(20);
     await rm(join(folder, 'segments'));
@@ -83,7 +83,7 @@ describe('a first start', () => {
     await writeFile(join(folder, 'log.sqlite'), Buffer.alloc(4096));
     await writeFile(join(folder, 'log.sqlite-journal'), journal);
     const log = await openSqliteLog({ folder });
-    assert.equal(stampOf(await log.append(draftOf())).seq, 1);
+    assert.equal(metadataOf(await log.append(draftOf())).seq, 1);
     await log[Symbol.asyncDispose]();
     await rm(folder, { recursive: true, force: true });
   });
@@ -105,7 +105,7 @@ describe('a first start', () => {
       await file.write(Buffer.alloc(4096), 0, 4096, 32);
     }
     await using started = await openSqliteLog({ folder });
-    assert.equal(stampOf(await started.append(draftOf())).seq, 1);
+    assert.equal(metadataOf(await started.append(draftOf())).seq, 1);
     await started[Symbol.asyncDispose]();
     await rm(folder, { recursive: true, force: true });
   });

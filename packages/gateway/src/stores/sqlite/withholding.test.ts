@@ -12,7 +12,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { filesIn } from '../../../../../test/files-with.ts';
 import { facet } from '../../log/facet.ts';
-import { draftOf, fill, randomOf, stampOf } from '../../log/log.fixture.ts';
+import { draftOf, fill, randomOf, metadataOf } from '../../log/log.fixture.ts';
 import type { Log, Seq, StoredEncoding, StoredText } from '../../log/log.ts';
 import {
   chainLines,
@@ -48,14 +48,14 @@ async function needlesFound(folder: string, needles: Needles): Promise<string[]>
 
 async function say(log: Log, text: string): Promise<Seq> {
   const body = `"identity":"${NAME}","text":"${text}"`;
-  return stampOf(await log.append(draftOf({ body, members: { identity: [NAME] } }))).seq;
+  return metadataOf(await log.append(draftOf({ body, members: { identity: [NAME] } }))).seq;
 }
 
 async function sayLarge(log: Log, text: string): Promise<Seq> {
   await using spool = log.spool();
   await fill(spool, [Buffer.from(`"identity":"${NAME}","text":"${text}"`)]);
   await spool.addFacets(facet('identity', NAME), 'identity');
-  return stampOf(await log.append({ ...draftOf(), body: spool })).seq;
+  return metadataOf(await log.append({ ...draftOf(), body: spool })).seq;
 }
 
 async function sayMuch(log: Log, count: number): Promise<void> {
@@ -200,9 +200,9 @@ describe('a withheld entry', () => {
     assert.equal(await log.withhold(all, 'spam'), all.length);
 
     assert.deepEqual(await needlesFound(folder, NEEDLES), []);
-    const runs = texts.filter(({ end }) => (end.last ?? 0) <= second);
-    assert.ok(runs.length > 0);
-    for (const text of runs) await assert.rejects(text.read(Buffer.alloc(64), 0));
+    const chunks = texts.filter(({ end }) => (end.last ?? 0) <= second);
+    assert.ok(chunks.length > 0);
+    for (const text of chunks) await assert.rejects(text.read(Buffer.alloc(64), 0));
     const readOn = { [Symbol.asyncIterator]: () => largeChunks ?? assert.fail() };
     assert.ok(!(await rest(readOn)).includes(WORD));
     assert.ok(!(await textOf(paused)).includes(WORD));

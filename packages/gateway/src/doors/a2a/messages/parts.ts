@@ -56,7 +56,9 @@ export function agentMessage(parts: Part[], contextId: string): Message {
 
 /** A placeholder for the entry byte for byte; for a large one, see `MAX_ENTRY_SIZE`. */
 export async function entryPlaceholder(entry: Entry, rawJson: RawJson): Promise<string> {
-  const { stamp, size } = entry;
+  const { metadata, size } = entry;
   if (size <= MAX_ENTRY_SIZE) return rawJson.placeholder(await readEntryText(entry));
-  return rawJson.placeholder(`${entryHead(stamp)},"path":"${entryPath(stamp.id)}","size":${size}}`);
+  return rawJson.placeholder(
+    `${entryHead(metadata)},"path":"${entryPath(metadata.id)}","size":${size}}`,
+  );
 }

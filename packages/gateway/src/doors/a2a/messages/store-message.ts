@@ -1,6 +1,6 @@
 /** Stores what a message contributes, and answers with what was stored (PROTOCOL.md section 19.3). */
 import type { Message, Part } from '@a2a-js/sdk';
-import { entryPath, GatewayError, type Stamp } from '@open-presence/protocol';
+import { entryPath, GatewayError, type EntryMetadata } from '@open-presence/protocol';
 
 import { yieldPeriodically } from '../../../fair-turns.ts';
 import { SMALL_BODY_SIZE } from '../../../intake/draft.ts';
@@ -8,7 +8,7 @@ import type { ParsedDraft } from '../../../intake/parsed-draft.ts';
 import { portableEntry } from '../../../json/portable-entry.ts';
 import type { RawJson } from '../../../json/raw-json.ts';
 import type { AppendOutcome, Entry } from '../../../log/log.ts';
-import { appendOnce, draftFor, stampOf } from '../../../operations/append.ts';
+import { appendOnce, draftFor, metadataOf } from '../../../operations/append.ts';
 import { notesOn } from '../../../operations/draft-notes.ts';
 import { companionsFor } from '../../../operations/first-contact.ts';
 import { nextActions, type NextAction } from '../../../operations/next-actions.ts';
@@ -58,7 +58,7 @@ export async function storeMessage(
       length += ENTRY_OVERHEAD + (contribution === undefined ? 0 : sizeOf(contribution));
       if (length <= MAX_ANSWER_LENGTH || parts.length === 0) {
         parts.push(...(await storedParts(context, entry, rawJson)));
-      } else omitted.push(`{"id":"${entry.stamp.id}","seq":${entry.stamp.seq}}`);
+      } else omitted.push(`{"id":"${entry.metadata.id}","seq":${entry.metadata.seq}}`);
       await yieldTurn();
     }
     start += batch.length;
@@ -105,7 +105,7 @@ async function validateAll(
 }
 
 interface StoredEntry {
-  readonly stamp: Stamp;
+  readonly metadata: EntryMetadata;
   readonly notes: readonly string[];
 }
 
@@ -145,7 +145,7 @@ async function appendBatch(
     results.map(async (result, index) => {
       const draft = drafts[index];
       const notes = draft === undefined ? [] : await notesOn(log, draft);
-      return { stamp: stampOf(result), notes };
+      return { metadata: metadataOf(result), notes };
     }),
   );
 }
@@ -159,7 +159,7 @@ function assertAppended(
   for (const result of results) {
     if (result.outcome === 'refused') throw refusalOf(result.code, stored, count);
   }
-  results.forEach(stampOf);
+  results.forEach(metadataOf);
 }
 
 const REASONS = {
@@ -176,12 +176,12 @@ function refusalOf(code: keyof typeof REASONS, stored: number, count: number): G
 /** What the answer has of a stored entry. */
 async function storedParts(
   context: DoorRequest,
-  { stamp, notes }: StoredEntry,
+  { metadata, notes }: StoredEntry,
   rawJson: RawJson,
 ): Promise<Part[]> {
   const { language, text } = localizationFor(context);
-  const { id, seq, kind, room } = stamp;
-  const timestamp = new Date(stamp.time).toISOString();
+  const { id, seq, kind, room } = metadata;
+  const timestamp = new Date(metadata.time).toISOString();
   const path = entryPath(id);
   const own = { id, seq, kind, room, timestamp, path };
   const exact = await context.app.log.entry(seq, 'exact');
@@ -218,7 +218,7 @@ function nextData({ title, action, values }: NextAction): object {
 async function welcomeParts(context: DoorRequest, entry: Entry, rawJson: RawJson): Promise<Part[]> {
   const { language, locale, text } = localizationFor(context);
   const isSmall = entry.text !== undefined;
-  const companions = isSmall ? await companionsFor(context.app, entry.stamp, entry.text) : [];
+  const companions = isSmall ? await companionsFor(context.app, entry.metadata, entry.text) : [];
   return [
     textPart(text(language.welcome)),
     dataPart({ next: nextActions(language, locale, entry.text).map(nextData) }),

@@ -1,12 +1,12 @@
 /** The tools that store an entry: the bytes of their arguments are its body, unchanged. */
 import type { CallToolResult } from '@modelcontextprotocol/server';
-import { GatewayError, entryPath, type Kind, type Stamp } from '@open-presence/protocol';
+import { GatewayError, entryPath, type Kind, type EntryMetadata } from '@open-presence/protocol';
 
 import type { Localization } from '../../../http/route-description.ts';
 import { hashIdempotencyKey } from '../../../intake/idempotency-key.ts';
 import { isJsonObject, type JsonObject } from '../../../json/json-object.ts';
 import { isObjectText } from '../../../json/string-text.ts';
-import { appendOnce, draftFor, stampOf } from '../../../operations/append.ts';
+import { appendOnce, draftFor, metadataOf } from '../../../operations/append.ts';
 import { notesOn } from '../../../operations/draft-notes.ts';
 import { companionsFor } from '../../../operations/first-contact.ts';
 import { nextActions } from '../../../operations/next-actions.ts';
@@ -18,7 +18,7 @@ import { callToolResult, stampObject, type ToolResult } from './results.ts';
 import { CONTRIBUTION_TOOLS, OWN_ARGUMENTS, type ToolContext } from './tool-call.ts';
 
 interface StoredEntry {
-  readonly stamp: Stamp;
+  readonly metadata: EntryMetadata;
   readonly notes: readonly string[];
   /** Set where it was stored before and has been withheld since. */
   readonly withheld: ReturnType<typeof withheldMember>;
@@ -39,15 +39,16 @@ export async function firstContact(
 ): Promise<CallToolResult> {
   const { app, language, text } = context;
   const stored = await appendArguments(context, args, 'resonance');
-  const { stamp, withheld } = stored;
+  const { metadata, withheld } = stored;
   const { summary, own } = describeStored(context, stored);
-  const entry = await app.log.entry(stamp.seq, 'exact');
+  const entry = await app.log.entry(metadata.seq, 'exact');
   const next = nextCalls(context, entry?.text);
   if (withheld !== undefined) {
     return callToolResult(context, { summary, own: { ...own, next }, lines: [] });
   }
   // Large entries are not parsed to look for what they seek.
-  const companions = entry?.text === undefined ? [] : await companionsFor(app, stamp, entry.text);
+  const companions =
+    entry?.text === undefined ? [] : await companionsFor(app, metadata, entry.text);
   const lines = companions.map((companion) => Buffer.from(companion).toString());
   const { alone, companions: several } = language.mcp.results;
   const hint = text(lines.length === 0 ? alone : several);
@@ -73,13 +74,13 @@ function nextCalls({ language, locale }: Localization, text: Uint8Array | undefi
 
 function describeStored(
   { language, text }: Localization,
-  { stamp, notes, withheld }: StoredEntry,
+  { metadata, notes, withheld }: StoredEntry,
 ): Pick<ToolResult, 'summary' | 'own'> {
   const { kept, withheld: takenAway } = language.labels;
-  const own = { ...stampObject(stamp), path: entryPath(stamp.id) };
+  const own = { ...stampObject(metadata), path: entryPath(metadata.id) };
   if (withheld !== undefined) return { summary: text(takenAway), own: { ...own, withheld } };
   return {
-    summary: `${text(kept)} ${entryUri(stamp.id)}`,
+    summary: `${text(kept)} ${entryUri(metadata.id)}`,
     own: { ...own, ...(notes.length === 0 ? {} : { notes }) },
   };
 }
@@ -94,10 +95,10 @@ async function appendArguments(
   const { key, body } = await readArguments(context, args);
   const draft = await draftFor(app, { kind, body, key });
   const result = await appendOnce(app.log, draft);
-  const stamp = stampOf(result);
-  const earlier = result.outcome === 'repeated' ? await app.log.entry(stamp.seq) : undefined;
+  const metadata = metadataOf(result);
+  const earlier = result.outcome === 'repeated' ? await app.log.entry(metadata.seq) : undefined;
   const withheld = earlier && withheldMember(earlier);
-  return { stamp, notes: await notesOn(app.log, draft), withheld };
+  return { metadata, notes: await notesOn(app.log, draft), withheld };
 }
 
 /** The idempotency key, and the body of the entry: the other arguments byte for byte. */

@@ -39,8 +39,8 @@ export async function getEntry(context: ToolContext, args: JsonObject): Promise<
   }
   const piece = await readPiece(entry, textArgument(args, 'from', 'an entry'));
   const { end, text } = piece;
-  const { stamp, size } = entry;
-  const next = end === size ? null : { id: stamp.id, from: end, ...pickArguments(args, ['as']) };
+  const { metadata, size } = entry;
+  const next = end === size ? null : { id: metadata.id, from: end, ...pickArguments(args, ['as']) };
   return callToolResult(context, {
     summary: describePiece(context, entry, piece, 'get_entry'),
     own: { bytes: size, next },
@@ -61,7 +61,10 @@ export function lostEntry(
 ): Pick<ToolResult, 'summary' | 'own'> | undefined {
   const withheld = withheldMember(entry);
   if (withheld === undefined && entry.unreadable !== true) return undefined;
-  const own = { ...stampObject(entry.stamp), ...(withheld ? { withheld } : { unreadable: true }) };
+  const own = {
+    ...stampObject(entry.metadata),
+    ...(withheld ? { withheld } : { unreadable: true }),
+  };
   return { summary: withheld ? text(language.labels.withheld) : '', own };
 }
 

@@ -59,7 +59,7 @@ suite('what is read through MCP', () => {
     await using door = await openGateway(log);
     await door.addEntries('spam');
     await log.withhold([1], 'Asked for by its author');
-    const id = (await log.entry(1))?.stamp.id;
+    const id = (await log.entry(1))?.metadata.id;
     const { texts, own } = await call(door, 'get_entry', JSON.stringify({ id }));
     assert.equal(texts.length, 1);
     assert.match(texts[0] ?? '', /Asked for by its author/);

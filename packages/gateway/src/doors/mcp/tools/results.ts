@@ -4,7 +4,12 @@
  * shortened, and named with the call that reads it whole.
  */
 import type { CallToolResult } from '@modelcontextprotocol/server';
-import { entryHead, GatewayError, problemDocument, type Stamp } from '@open-presence/protocol';
+import {
+  entryHead,
+  GatewayError,
+  problemDocument,
+  type EntryMetadata,
+} from '@open-presence/protocol';
 
 import { faultError } from '../../../http/response/problem.ts';
 import type { Localization } from '../../../http/route-description.ts';
@@ -69,21 +74,21 @@ export function portableJson(value: unknown): string {
   return replaceHalves(Buffer.from(JSON.stringify(value))).toString();
 }
 
-export function stampObject(stamp: Stamp): JsonObject {
-  return parseObject(`${entryHead(stamp)}}`);
+export function stampObject(metadata: EntryMetadata): JsonObject {
+  return parseObject(`${entryHead(metadata)}}`);
 }
 
 function parseObject(text: string): JsonObject {
   return toJsonObject(JSON.parse(text));
 }
 
-export function listedEntry({ stamp, size, text, portability }: Entry): ListedEntry {
+export function listedEntry({ metadata, size, text, portability }: Entry): ListedEntry {
   const isOmitted = portability === 'omitted';
   if (text !== undefined && size <= MAX_LISTED_SIZE && !isOmitted) {
     return { line: Buffer.from(text).toString() };
   }
   const bytes = isOmitted && text !== undefined ? omittedSize(text) : size;
-  return { line: `${entryHead(stamp)}}`, shortened: { id: stamp.id, bytes } };
+  return { line: `${entryHead(metadata)}}`, shortened: { id: metadata.id, bytes } };
 }
 
 /** Bytes of the exact entry for which this stands. */

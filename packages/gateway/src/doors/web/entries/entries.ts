@@ -84,7 +84,7 @@ export async function sendEntry(context: DoorRequest): Promise<void> {
     type: JSON_TYPE,
     headers: { ...NO_CACHE, ...vary() },
     body: jsonBody(await pageEntryOf(entry)),
-    tag: `"${entry.stamp.id}${entryVersion(entry)}"`,
+    tag: `"${entry.metadata.id}${entryVersion(entry)}"`,
   });
 }
 

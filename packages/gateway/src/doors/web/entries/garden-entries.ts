@@ -54,7 +54,7 @@ export async function gardenEntryOf(entry: Entry): Promise<GardenEntry> {
     id,
     seq,
     kind,
-    time: entry.stamp.time,
+    time: entry.metadata.time,
     size: entry.size,
     text: startOf(text === '' ? seeking.join(', ') : text),
     ...(author === undefined ? {} : { author }),

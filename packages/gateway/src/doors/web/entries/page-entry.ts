@@ -31,7 +31,7 @@ const PLACED = [...STRINGS, ...LISTS];
 const OWN: ReadonlySet<string> = new Set(OWN_MEMBERS);
 
 export async function pageEntryOf(entry: Entry): Promise<PageEntry> {
-  const { id, seq, kind, room, time } = entry.stamp;
+  const { id, seq, kind, room, time } = entry.metadata;
   const own = { id, seq, kind, room, timestamp: new Date(time).toISOString() };
   if (entry.unreadable === true) return { ...own, text: '', unreadable: true };
   const withheld = withheldMember(entry);

@@ -15,7 +15,7 @@ async function* framePageEntries(
   let frames = '';
   let last: Seq | undefined;
   for await (const entry of log.readEntries(range)) {
-    last = entry.stamp.seq;
+    last = entry.metadata.seq;
     frames += `id: ${last}\nevent: entry\ndata: ${JSON.stringify(await pageEntryOf(entry))}\n\n`;
     if (frames.length < size) continue;
     yield streamChunk(Buffer.from(frames), last);

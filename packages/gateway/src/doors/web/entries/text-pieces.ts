@@ -60,7 +60,7 @@ export async function readPiece(
 }
 
 async function extentOfText(entry: Entry, signal: AbortSignal | undefined): Promise<Extent> {
-  const { id } = entry.stamp;
+  const { id } = entry.metadata;
   if (entryVersion(entry) !== '') return NONE;
   const known = extents.get(id);
   if (known !== undefined) return known;

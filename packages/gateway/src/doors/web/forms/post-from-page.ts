@@ -2,7 +2,7 @@
  * Stores an entry that was written on a page without scripts (PROTOCOL.md section 7.10), and leads back to
  * a page. A form that is refused is sent back with everything that was typed.
  */
-import { entryPath, type Kind, type Stamp } from '@open-presence/protocol';
+import { entryPath, type Kind, type EntryMetadata } from '@open-presence/protocol';
 
 import { queryOf } from '../../../http/query.ts';
 import { isDisconnected } from '../../../http/context.ts';
@@ -38,7 +38,11 @@ export async function postFromPage(context: DoorRequest, kind: Kind): Promise<vo
 }
 
 /** Resolves once the entry is durable. */
-async function store({ app, request }: DoorRequest, kind: Kind, form: PostedForm): Promise<Stamp> {
+async function store(
+  { app, request }: DoorRequest,
+  kind: Kind,
+  form: PostedForm,
+): Promise<EntryMetadata> {
   const { headers } = request;
   const converter = new FormConverter(headers['content-type'], app.grammar.kinds[kind], true);
   const header = headers['idempotency-key'];
@@ -53,12 +57,12 @@ async function store({ app, request }: DoorRequest, kind: Kind, form: PostedForm
   );
 }
 
-function sendSeeOther(context: DoorRequest, stamp: Stamp): void {
+function sendSeeOther(context: DoorRequest, metadata: EntryMetadata): void {
   const { response, request } = context;
   if (isDisconnected(context)) return;
   const page = queryOf(request).get('page') ?? '';
   response.writeHead(303, {
-    Location: locationOf(page, stamp),
+    Location: locationOf(page, metadata),
     'Content-Length': 0,
     ...COMMON_HEADERS,
     ...NO_STORE,
@@ -70,7 +74,7 @@ function sendSeeOther(context: DoorRequest, stamp: Stamp): void {
 const HERE = 'http://localhost';
 
 /** A page of this gateway, whatever the parameter says. */
-function locationOf(page: string, { id, seq }: Stamp): string {
+function locationOf(page: string, { id, seq }: EntryMetadata): string {
   const path = page.replaceAll('{id}', id).replaceAll('{seq}', String(seq));
   const url = URL.canParse(path, HERE) ? new URL(path, HERE) : undefined;
   // Two slashes begin the name of a host.

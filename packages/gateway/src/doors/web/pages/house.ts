@@ -103,7 +103,7 @@ async function latelyOf({ recentAuthors }: DoorContext): Promise<RecentAuthor[]>
   return authors;
 }
 
-function authorOf({ identity, stamp: { room, time } }: RecentAuthor): PageVisitor {
+function authorOf({ identity, metadata: { room, time } }: RecentAuthor): PageVisitor {
   const lastSeen = new Date(time).toISOString();
   return { identity: cutText(identity, MAX_NAME_LENGTH), room, seeking: [], lastSeen };
 }

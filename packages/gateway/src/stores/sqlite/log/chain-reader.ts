@@ -1,5 +1,5 @@
 /**
- * Prints the log with its links (PROTOCOL.md section 20.2): small entries from the blocks, many at a
+ * Prints the log with its links (PROTOCOL.md section 20.2): small entries from the rows, many at a
  * time, large ones from their files. Nothing is parsed.
  */
 import { GatewayError } from '@open-presence/protocol';
@@ -13,7 +13,7 @@ import type { EntryReader } from './entry-reader.ts';
 
 /**
  * Bytes that are printed at once, about, and how many entries at first and at most: small ones may be
- * followed by as many of the largest that are stored in blocks.
+ * followed by as many of the largest that are stored in rows.
  */
 const WINDOW_SIZE = 128 * 1024;
 const FIRST_WINDOW = 64;

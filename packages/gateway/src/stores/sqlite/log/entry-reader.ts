@@ -1,5 +1,11 @@
 /** Reads entries from the log's database, in the calling thread. */
-import { entryHead, entryId, GatewayError, seqOfId, type Stamp } from '@open-presence/protocol';
+import {
+  entryHead,
+  entryId,
+  GatewayError,
+  seqOfId,
+  type EntryMetadata,
+} from '@open-presence/protocol';
 
 import { portableEntry } from '../../../json/portable-entry.ts';
 import { BodyDigest } from '../../../log/body-digest.ts';
@@ -8,7 +14,7 @@ import { StorageFault } from '../../../storage-fault.ts';
 import type { DataPaths } from '../data-paths.ts';
 import { isSpoiled } from '../database.ts';
 import type { RowReader } from './row-reader.ts';
-import { type EntryRow, stampOf } from './entry-row.ts';
+import { type EntryRow, metadataOf } from './entry-row.ts';
 import { EntryVerifier } from './entry-verifier.ts';
 import { isFileFault, largeChunks, largeFault } from '../large/large-files.ts';
 
@@ -47,16 +53,16 @@ export class EntryReader {
   exactEntry(seq: Seq): Entry | Promise<Entry> | undefined {
     const row = this.#readable(seq);
     if (row === undefined) return undefined;
-    const stamp = stampOf(row);
+    const metadata = metadataOf(row);
     const { size, text, large, withheld } = row;
     const portability = portabilityMember(row);
     if (withheld === undefined) {
-      if (this.#damage.has(seq)) return unreadableEntry(stamp);
+      if (this.#damage.has(seq)) return unreadableEntry(metadata);
       if (large !== undefined)
-        return this.#largeEntry({ stamp, size, ...portability }, text, large);
+        return this.#largeEntry({ metadata, size, ...portability }, text, large);
     }
     return {
-      stamp,
+      metadata,
       size,
       text,
       ...portability,
@@ -88,7 +94,7 @@ export class EntryReader {
   /** The first chunk is the part of a large entry that is not in its file. */
   async *#verifiedChunks(entry: Entry): AsyncGenerator<Uint8Array> {
     const { size } = entry;
-    const { seq } = entry.stamp;
+    const { seq } = entry.metadata;
     const body = new BodyDigest();
     let isInRow = true;
     // Reused for each chunk, since garbage of this size would pile up.
@@ -116,16 +122,18 @@ export class EntryReader {
 
   /** `text`: the bytes of the entry that are not in the file. */
   async #largeEntry(
-    known: Pick<Entry, 'stamp' | 'size' | 'portability'>,
+    known: Pick<Entry, 'metadata' | 'size' | 'portability'>,
     text: Uint8Array,
     file: string,
   ): Promise<Entry> {
-    const { stamp, size } = known;
+    const { metadata, size } = known;
     const paths = this.#paths;
     const fault = await largeFault(paths, file, size - text.length);
     if (fault !== undefined)
-      return this.#report(stamp.seq, fault) ? unreadableEntry(stamp) : this.#readAgain(stamp);
-    const breakOff = (error: Error): Error => this.#breakOff(stamp.seq, error);
+      return this.#report(metadata.seq, fault)
+        ? unreadableEntry(metadata)
+        : this.#readAgain(metadata);
+    const breakOff = (error: Error): Error => this.#breakOff(metadata.seq, error);
     return {
       ...known,
       text: undefined,
@@ -153,8 +161,8 @@ export class EntryReader {
     return true;
   }
 
-  async #readAgain(stamp: Stamp): Promise<Entry> {
-    return (await this.exactEntry(stamp.seq)) ?? unreadableEntry(stamp);
+  async #readAgain(metadata: EntryMetadata): Promise<Entry> {
+    return (await this.exactEntry(metadata.seq)) ?? unreadableEntry(metadata);
   }
 
   /** Undefined also where it cannot be read. */
@@ -209,13 +217,13 @@ function portabilityMember({ portability }: EntryRow): Pick<Entry, 'portability'
 }
 
 /** An entry of which only the gateway's members are known (PROTOCOL.md section 4.6). */
-function unreadableEntry(stamp: Stamp): Entry {
-  const isValid = seqOfId(stamp.id) === stamp.seq;
-  const id = isValid ? stamp.id : entryId(stamp.time, stamp.seq, 0);
-  const own = { ...stamp, id };
+function unreadableEntry(metadata: EntryMetadata): Entry {
+  const isValid = seqOfId(metadata.id) === metadata.seq;
+  const id = isValid ? metadata.id : entryId(metadata.time, metadata.seq, 0);
+  const own = { ...metadata, id };
   const text = Buffer.from(`${entryHead(own)},"unreadable":true}`);
   return {
-    stamp: own,
+    metadata: own,
     size: text.length,
     text,
     unreadable: true,

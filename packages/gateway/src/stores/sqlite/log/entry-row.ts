@@ -4,7 +4,7 @@
  */
 import { crc32 } from 'node:zlib';
 
-import { entryHead, type Kind, KINDS, type Stamp } from '@open-presence/protocol';
+import { entryHead, type Kind, KINDS, type EntryMetadata } from '@open-presence/protocol';
 
 import { facet } from '../../../log/facet.ts';
 import type { Seq, Withholding } from '../../../log/log.ts';
@@ -321,6 +321,6 @@ export function isLargeName(name: string): boolean {
 }
 
 /** The text begins with `{"id":"` and the id. */
-export function stampOf({ seq, kind, room, time, text }: EntryRow): Stamp {
+export function metadataOf({ seq, kind, room, time, text }: EntryRow): EntryMetadata {
   return { seq, id: text.toString('latin1', 7, 43), kind, room, time };
 }

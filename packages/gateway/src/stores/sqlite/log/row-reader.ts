@@ -14,7 +14,7 @@ import {
   type LargeFile,
   PLAIN,
   type RowFields,
-  stampOf,
+  metadataOf,
   StoredEntry,
 } from './entry-row.ts';
 import { type WithheldLookup, withheldLookup } from '../withholding/withheld-table.ts';
@@ -277,7 +277,9 @@ function rowOrSpoiled<T extends EntryRow | undefined>(seq: Seq, read: () => T): 
 
 function portableTextOf(row: EntryRow): Buffer {
   const { portability, text } = row;
-  return portability === 'exact' ? text : portableText(text, { portability, stamp: stampOf(row) });
+  return portability === 'exact'
+    ? text
+    : portableText(text, { portability, metadata: metadataOf(row) });
 }
 
 function join(texts: readonly Buffer[], joiner: Buffer): Buffer {

@@ -169,11 +169,11 @@ class Repair {
     // What was withheld does not come back: only the gateway's members are taken from the copy.
     const made = rowOf(small, row?.key, withheld !== undefined);
     const link = linkOf(this.#previous, {
-      head: Buffer.from(entryHead(small.stamp)),
+      head: Buffer.from(entryHead(small.metadata)),
       digest: withheld?.digest ?? digestOf(made.salt, sha256(small.body)),
       keyHash: small.key === undefined ? undefined : Buffer.from(small.key, 'hex'),
     });
-    if (small.stamp.seq !== seq || Buffer.compare(link, made.link) !== 0)
+    if (small.metadata.seq !== seq || Buffer.compare(link, made.link) !== 0)
       return 'it does not follow from the entry before there';
     this.#rows.set(seq, made);
     if (withheld !== undefined && withheld !== stored) this.#newlyWithheld.set(seq, withheld);
@@ -271,19 +271,19 @@ function withheldAs(stored: WithheldRow | undefined, copy: SmallCopy): WithheldR
 
 /** `column`: the key column that is stored now, which the copy does not have. */
 function rowOf(
-  { stamp, facets, portability = 'exact', body, link, salt, key }: SmallCopy,
+  { metadata, facets, portability = 'exact', body, link, salt, key }: SmallCopy,
   column: Buffer | undefined,
   isWithheld: boolean,
 ): NewRow {
-  const head = Buffer.from(entryHead(stamp));
+  const head = Buffer.from(entryHead(metadata));
   const hash = key === undefined ? undefined : Buffer.from(key, 'hex');
   const isSameKey = hash !== undefined && column !== undefined && hash.equals(sha256(column));
   const rest = body.length === 0 || isWithheld ? [] : [Buffer.from(','), body];
-  const ownFacets = [facet('kind', stamp.kind), facet('room', stamp.room)];
+  const ownFacets = [facet('kind', metadata.kind), facet('room', metadata.room)];
   return {
-    time: stamp.time,
-    kind: stamp.kind,
-    room: stamp.room,
+    time: metadata.time,
+    kind: metadata.kind,
+    room: metadata.room,
     large: undefined,
     marked: false,
     link: Buffer.from(link, 'hex'),

@@ -79,21 +79,21 @@ export class CopyBatch {
 
   /** `body`: of a small entry, or where that of a large one is. */
   add(copy: EntryCopy, body: Uint8Array | LargeBody): void {
-    const { stamp, facets, salt, link, key, withheld } = copy;
+    const { metadata, facets, salt, link, key, withheld } = copy;
     const isLarge = !(body instanceof Uint8Array);
     const isPlain = !isLarge && withheld === undefined;
     const bytes = isPlain ? body : Buffer.from(JSON.stringify(withheld ?? body));
-    const head = entryHead(stamp);
-    const { room } = stamp;
+    const head = entryHead(metadata);
+    const { room } = metadata;
     this.#reserve(HEADER + head.length + room.length + facets.length + bytes.length);
     const [buffer, start] = [this.#buffer, this.size];
-    buffer.writeDoubleLE(stamp.seq, start + SEQ);
-    buffer.writeDoubleLE(stamp.time, start + TIME);
+    buffer.writeDoubleLE(metadata.seq, start + SEQ);
+    buffer.writeDoubleLE(metadata.time, start + TIME);
     buffer.writeUInt32LE(head.length, start + HEAD_SIZE);
     buffer.writeUInt32LE(room.length, start + ROOM_SIZE);
     buffer.writeUInt32LE(facets.length, start + FACETS_SIZE);
     buffer.writeUInt32LE(bytes.length, start + BODY_SIZE);
-    buffer[start + KIND] = KINDS.indexOf(stamp.kind);
+    buffer[start + KIND] = KINDS.indexOf(metadata.kind);
     buffer[start + FLAGS] =
       (key === undefined ? 0 : KEYED) | (isLarge ? LARGE : 0) | (withheld ? WITHHELD : 0);
     buffer[start + PORTABILITY] = PORTABILITIES.indexOf(copy.portability ?? 'exact');

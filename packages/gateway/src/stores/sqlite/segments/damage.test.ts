@@ -50,7 +50,7 @@ const FAULTS: Readonly<Record<string, (path: string) => void>> = {
 const FILES: Readonly<Record<string, RegExp>> = {
   'the index': /^index\.sqlite$/,
   'the record': /^segment\.json$/,
-  'the runs': /^runs\//,
+  'the chunks': /^chunks\//,
   'all files': /./,
 };
 
@@ -124,11 +124,11 @@ describe('files of segments', () => {
     await Promise.all(drafts.slice(SIZE + 2).map((draft) => log.append(draft)));
     await untilSearchable(log);
     right = [...(await answers(log)), ...(await searches(log))];
-    // Sealed in the background, and its runs made for the reader.
+    // Sealed in the background, and its chunks made for the reader.
     await until(
       async () => [
         existsSync(join(template.path, 'segments/000002/segment.json')),
-        filesOf(template.path, '000000', 'the runs').length > 0 || (await textOf(log)).length < 0,
+        filesOf(template.path, '000000', 'the chunks').length > 0 || (await textOf(log)).length < 0,
       ],
       (done) => done.every(Boolean),
       (done) => JSON.stringify(done),
@@ -149,7 +149,7 @@ describe('files of segments', () => {
           (segment) => filesOf(folder, segment, 'the record').length === 0,
         ),
         ...(await Array.fromAsync(verifyDerived(folder, log.id), ({ file }) => file)),
-        // A run is found to be spoiled by whoever reads it.
+        // A chunk is found to be spoiled by whoever reads it.
         ...((await textOf(log)) === right[0] ? [] : ['another text']),
       ],
       (wrong) => wrong.length === 0,

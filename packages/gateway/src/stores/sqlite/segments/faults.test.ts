@@ -191,7 +191,8 @@ describe('segments', () => {
     await untilSearchable(log);
     const all = Array.from({ length: log.head() }, (_, at) => at + 1);
     const withheld = new Set<number>();
-    for await (const { stamp } of log.withholdings({ order: 'oldest' })) withheld.add(stamp.seq);
+    for await (const { metadata } of log.withholdings({ order: 'oldest' }))
+      withheld.add(metadata.seq);
     const said = all.filter((seq) => !withheld.has(seq));
     assert.deepEqual(await seqsFound(log, { textQuery: textQuery('moss') }), said);
     assert.deepEqual(await seqsFound(log, { facets: [facet('identity', 'Lumen')] }), said);

@@ -32,7 +32,7 @@ for (const visitors of [40, 1600])
     const check = async (log: Log, range: { after?: Seq; before?: Seq }): Promise<void> => {
       const { after = 0, before = authors.length + 1 } = range;
       const newest = log.readNewestOfIdentities({ ...range, maxSize: LARGE });
-      const found = await Array.fromAsync(newest, ({ stamp }) => stamp.seq);
+      const found = await Array.fromAsync(newest, ({ metadata }) => metadata.seq);
       assert.deepEqual(
         found,
         [...new Set(found)].toSorted((a, b) => b - a),
@@ -82,7 +82,7 @@ test('they cost the same, however many names an entry addresses', async ({ mock 
     (name) => mock.method(StatementSync.prototype, name).mock,
   );
   const newest = log.readNewestOfIdentities({ maxSize: 1024 * 1024 });
-  const found = await Array.fromAsync(newest, ({ stamp }) => stamp.seq);
+  const found = await Array.fromAsync(newest, ({ metadata }) => metadata.seq);
   const count = queries.reduce((sum, query) => sum + query.callCount(), 0);
   mock.restoreAll();
   assert.ok(found.includes(1) && found.includes(501));

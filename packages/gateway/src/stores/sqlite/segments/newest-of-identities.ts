@@ -134,7 +134,7 @@ class NewestSearch {
   }
 
   #give(entry: Entry): Entry {
-    this.#last = entry.stamp.seq;
+    this.#last = entry.metadata.seq;
     return entry;
   }
 

@@ -1,6 +1,6 @@
 /**
  * The index of a segment: an SQLite file with the words and facets of its entries, how many entries
- * each room has, and which consecutive entries of a kind are sent together (see `run-bounds.ts`).
+ * each room has, and which consecutive entries of a kind are sent together (see `chunk-bounds.ts`).
  */
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import type { DataPaths } from '../data-paths.ts';
 import { segmentFolder } from '../segment-record.ts';
 
 /** Must change with the tables, with the tokenizer, and with which values are searched. */
-export const SEGMENT_FORMAT = 2;
+export const SEGMENT_FORMAT = 3;
 
 // `ascii` splits at spaces, and leaves the words of our own tokenizer as they are.
 const TABLES = `
@@ -27,7 +27,7 @@ const TABLES = `
   ) WITHOUT ROWID, STRICT;
   -- The newest small entry of each identity.
   CREATE TABLE newest (identity BLOB PRIMARY KEY, seq INTEGER NOT NULL) WITHOUT ROWID, STRICT;
-  CREATE TABLE runs (
+  CREATE TABLE chunks (
     kind TEXT NOT NULL,
     first INTEGER NOT NULL,
     last INTEGER NOT NULL,

@@ -10,7 +10,7 @@ import { statSync } from 'node:fs';
 import { assertStorageFault } from '../../../storage-fault.ts';
 import type { DataPaths } from '../data-paths.ts';
 import { isMissing } from '../segment-record.ts';
-import { type SegmentState, type SharedSegments, stampOf } from '../shared-segments.ts';
+import { type SegmentState, type SharedSegments, fingerprintOf } from '../shared-segments.ts';
 import type { SearchSteps } from './search/search-steps.ts';
 import { IndexConnection, indexFile, isCorrupt } from './segment-database.ts';
 
@@ -79,7 +79,7 @@ export class SegmentReader implements Disposable {
       const value = read(open.connection);
       const stats = statSync(indexFile(this.#paths, number));
       if (this.#hasChanged(number, state)) return 'changing';
-      if (stampOf(stats) !== state.stamp) return this.#report(number, state, false);
+      if (fingerprintOf(stats) !== state.fingerprint) return this.#report(number, state, false);
       if (stats.ino === open.ino) return { value };
       // The segments' thread has put another file in its place.
       this.#close(number);
@@ -127,7 +127,7 @@ export class SegmentReader implements Disposable {
     if (this.#hasChanged(number, state)) return 'changing';
     try {
       const stats = statSync(indexFile(this.#paths, number));
-      const isOther = stampOf(stats) !== state.stamp;
+      const isOther = fingerprintOf(stats) !== state.fingerprint;
       // The spoiled file is not there any more. A file that is open keeps its number.
       if (!isOther && ino !== undefined && stats.ino !== ino) return 'changing';
       if (isOther || isCorrupt(error)) return this.#report(number, state, !isOther);

@@ -9,11 +9,11 @@ import type { DataPaths } from '../data-paths.ts';
 import type { RowReader } from '../log/row-reader.ts';
 import type { EntryRow } from '../log/entry-row.ts';
 import { makeSegmentFolder } from '../segment-record.ts';
-import { type SharedSegments, stampOf } from '../shared-segments.ts';
+import { type SharedSegments, fingerprintOf } from '../shared-segments.ts';
 import { EntryWords, facetTokens, type LargeRow, largeRows } from './entry-tokens.ts';
 import { identitiesIn } from './newest-of-identities.ts';
 import { RoomTally } from './room-counts.ts';
-import { RunBounds } from './runs/run-bounds.ts';
+import { ChunkBounds } from './chunks/chunk-bounds.ts';
 import { LargeRows } from './search/match-query.ts';
 import { indexFile, openIndex } from './segment-database.ts';
 import { SpoiledFile } from './segment-files.ts';
@@ -48,16 +48,16 @@ export class SegmentWriter {
   readonly #db: DatabaseSync;
   readonly #ino: number;
   /** Of the file after the last commit. */
-  #stamp: number;
+  #fingerprint: number;
   readonly #insert: StatementSync;
   readonly #merge: StatementSync;
   readonly #count: StatementSync;
   readonly #setNewest: StatementSync;
-  readonly #putRun: StatementSync;
+  readonly #putChunk: StatementSync;
   readonly #setState: StatementSync;
   readonly #largeRows: LargeRows;
   readonly #words = new EntryWords();
-  readonly #runs = new RunBounds();
+  readonly #chunks = new ChunkBounds();
   /** By identity: of the entries of a step. */
   readonly #newest = new Map<string, Seq>();
   /** Rows of the large entry after the position that are stored. */
@@ -83,7 +83,7 @@ export class SegmentWriter {
     this.#db = db;
     const stats = statSync(this.#file);
     this.#ino = stats.ino;
-    this.#stamp = stampOf(stats);
+    this.#fingerprint = fingerprintOf(stats);
     this.#insert = db.prepare('INSERT INTO texts (rowid, words, facets) VALUES (?, ?, ?)');
     this.#merge = db.prepare('INSERT INTO texts (texts, rank) VALUES (?, ?)');
     this.#count = db.prepare(`INSERT INTO counts VALUES (?, ?, ?, ?, ?) ON CONFLICT DO UPDATE
@@ -91,7 +91,7 @@ export class SegmentWriter {
     this.#setNewest = db.prepare(
       'INSERT INTO newest VALUES (?, ?) ON CONFLICT DO UPDATE SET seq = excluded.seq',
     );
-    this.#putRun = db.prepare('INSERT INTO runs VALUES (?, ?, ?, ?)');
+    this.#putChunk = db.prepare('INSERT INTO chunks VALUES (?, ?, ?, ?)');
     this.#setState = db.prepare('INSERT OR REPLACE INTO state VALUES (?, ?)');
     this.#storedRows = this.#state('rows') ?? 0;
     this.position = this.#state('position') ?? this.first - 1;
@@ -113,17 +113,17 @@ export class SegmentWriter {
       for (const { room, kind, count, latest } of tally.counts())
         this.#count.run(room, kind, count, latest.seq, latest.time);
       this.#putNewest();
-      this.#putRuns();
+      this.#putChunks();
       this.#setState.run('position', this.position);
       this.#setState.run('rows', this.#large?.count ?? 0);
     });
     return tally.counts();
   }
 
-  /** To be called before it is sealed or closed: whoever goes on does so with other runs. */
-  endRuns(): void {
-    this.#runs.endAll();
-    this.#commit(() => this.#putRuns());
+  /** To be called before it is sealed or closed: whoever goes on does so with other chunks. */
+  endChunks(): void {
+    this.#chunks.endAll();
+    this.#commit(() => this.#putChunks());
   }
 
   /** Merges some of the index. Returns whether there may be more to merge. */
@@ -154,7 +154,7 @@ export class SegmentWriter {
   /** Lets readers use it, now and after each step. */
   publish(): void {
     this.#isPublished = true;
-    this.#context.segments.publish(this.number, this.#stamp);
+    this.#context.segments.publish(this.number, this.#fingerprint);
   }
 
   close(): void {
@@ -164,7 +164,7 @@ export class SegmentWriter {
   /** The file does not change before the end of the commit. */
   #commit(work: () => unknown): void {
     const { segments } = this.#context;
-    this.#assertSame(this.#stamp);
+    this.#assertSame(this.#fingerprint);
     this.#db.exec('BEGIN IMMEDIATE');
     try {
       work();
@@ -179,11 +179,11 @@ export class SegmentWriter {
     }
   }
 
-  /** Throws where the file is not the one that is open, or, with a stamp, where somebody has changed it. */
-  #assertSame(stamp?: number): void {
+  /** Throws where the file is not the one that is open, or, with a fingerprint, where somebody has changed it. */
+  #assertSame(fingerprint?: number): void {
     const stats = statSync(this.#file);
-    this.#stamp = stampOf(stats);
-    if (stats.ino !== this.#ino || (stamp !== undefined && stamp !== this.#stamp))
+    this.#fingerprint = fingerprintOf(stats);
+    if (stats.ino !== this.#ino || (fingerprint !== undefined && fingerprint !== this.#fingerprint))
       throw new SpoiledFile(`"${this.#file}" was changed or replaced.`);
   }
 
@@ -202,7 +202,7 @@ export class SegmentWriter {
       this.#insert.run(row.seq, words, facetTokens(row.facets));
       tally.add(row);
       for (const identity of identitiesIn(row.facets)) this.#newest.set(identity, row.seq);
-      this.#runs.add(row);
+      this.#chunks.add(row);
       size += row.text.length + row.facets.length;
       if (size >= STEP_SIZE) return row.seq;
     }
@@ -215,7 +215,7 @@ export class SegmentWriter {
       const step = rows.next();
       if (step.done === true) {
         tally.add(entry);
-        this.#runs.end(entry.kind);
+        this.#chunks.end(entry.kind);
         this.#setState.run('larges', 1);
         this.#large = undefined;
         this.#storedRows = 0;
@@ -236,9 +236,9 @@ export class SegmentWriter {
     this.#newest.clear();
   }
 
-  #putRuns(): void {
-    for (const { kind, first, last, count } of this.#runs.takeEnded())
-      this.#putRun.run(kind, first, last, count);
+  #putChunks(): void {
+    for (const { kind, first, last, count } of this.#chunks.takeEnded())
+      this.#putChunk.run(kind, first, last, count);
   }
 
   #totalChanges(): number {

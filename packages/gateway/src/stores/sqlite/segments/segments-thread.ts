@@ -13,7 +13,7 @@ import { openForReading, readMeta } from '../database.ts';
 import { RowReader } from '../log/row-reader.ts';
 import { unerased } from '../withholding/withheld-table.ts';
 import { StoreThread } from '../store-thread.ts';
-import { RunsMaker } from './runs/runs-maker.ts';
+import { ChunkMaker } from './chunks/chunk-maker.ts';
 import { answerCall } from '../../../thread-call.ts';
 import type { FromReader } from './search/search-calls.ts';
 import { SearchServer } from './search/search-server.ts';
@@ -59,7 +59,7 @@ const reader = new SegmentReader(paths, shared.segments, (spoiled) => {
   segments.report(spoiled);
   wake();
 });
-const runs = new RunsMaker({
+const chunks = new ChunkMaker({
   paths,
   log,
   reader,
@@ -114,7 +114,7 @@ thread.serve((client) => {
     else {
       if ('unreadable' in message) damage.add(message.unreadable);
       else if ('spoiled' in message) segments.report(message.spoiled);
-      else runs.want(message.wanted);
+      else chunks.want(message.wanted);
       wake();
     }
   });
@@ -151,7 +151,7 @@ async function next(): Promise<void> {
   woken = Promise.withResolvers();
   removeWithheld();
   const hasFollowed = follow();
-  const hasWorked = (await segments.work()) || (!hasFollowed && (await runs.work()));
+  const hasWorked = (await segments.work()) || (!hasFollowed && (await chunks.work()));
   if (hasFollowed || hasWorked) await nextTick();
   else await untilWoken();
 }
@@ -201,7 +201,7 @@ async function watch(): Promise<void> {
 async function recheck(): Promise<void> {
   await Promise.race([damage.any(), aborted]);
   if (!thread.signal.aborted) await thread.sleep(RECHECK_MS);
-  runs.removeWith(await damage.recheck(thread.signal));
+  chunks.removeWith(await damage.recheck(thread.signal));
 }
 
 /** Verifies some entries as they are on the disk, and the segment that it has left behind. */
@@ -222,7 +222,7 @@ async function scrub(): Promise<void> {
 
 async function verifySegment(number: number): Promise<void> {
   for await (const _ of segments.verify(number)) thread.signal.throwIfAborted();
-  for (const _ of runs.check(number)) {
+  for (const _ of chunks.check(number)) {
     await nextTick();
     thread.signal.throwIfAborted();
   }

@@ -8,7 +8,7 @@ import { renameSync, rmSync } from 'node:fs';
 import type { RoomCount, Seq } from '../../../log/log.ts';
 import { assertStorageFault, causeOf, StorageFault } from '../../../storage-fault.ts';
 import { readRecord, recordFile, segmentNumbers, type SegmentRecord } from '../segment-record.ts';
-import { type SharedSegments, stampOf } from '../shared-segments.ts';
+import { type SharedSegments, fingerprintOf } from '../shared-segments.ts';
 import { RoomTally } from './room-counts.ts';
 import { indexFile, isCorrupt } from './segment-database.ts';
 import {
@@ -154,7 +154,7 @@ export class Segments {
     for (const { number, writer, record } of this.#segments.values()) {
       if (record !== undefined) restoreRecord(this.#context.paths, number, record);
       if (writer === undefined) continue;
-      writer.endRuns();
+      writer.endChunks();
       const [last, counts] = [writer.position, writer.counts()];
       writer.close();
       await writeRecord(this.#context, number, { last, counts, isSealed: false });
@@ -288,7 +288,7 @@ export class Segments {
   async *#seal(number: number): Steps {
     const { paths } = this.#context;
     const writer = this.#writerOf(number);
-    writer.endRuns();
+    writer.endChunks();
     while (writer.merge()) yield;
     const file = indexFile(paths, number);
     const copy = `${file}.new`;
@@ -300,7 +300,7 @@ export class Segments {
     this.#shared.withdraw(number);
     this.#closeWriter(number);
     renameSync(copy, file);
-    this.#shared.publish(number, stampOf(statOf(file)));
+    this.#shared.publish(number, fingerprintOf(statOf(file)));
     const record = await writeRecord(this.#context, number, {
       last: writer.last,
       counts,
@@ -313,10 +313,10 @@ export class Segments {
   async *#publish(number: number): Steps {
     const segment = this.#segments.get(number);
     if (segment?.record === undefined) return;
-    const stamp = stampOf(statOf(indexFile(this.#context.paths, number)));
+    const fingerprint = fingerprintOf(statOf(indexFile(this.#context.paths, number)));
     yield* verifyRecorded(this.#context.paths, number, segment.record);
     segment.isVerified = true;
-    this.#shared.publish(number, stamp);
+    this.#shared.publish(number, fingerprint);
     this.#published(number);
   }
 

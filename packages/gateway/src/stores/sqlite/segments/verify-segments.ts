@@ -11,7 +11,7 @@ import { setImmediate as nextTick } from 'node:timers/promises';
 import { assertStorageFault } from '../../../storage-fault.ts';
 import { type DataPaths, dataPathsIn } from '../data-paths.ts';
 import { isMissing, readRecord, recordFile, segmentNumbers } from '../segment-record.ts';
-import { headerOf, runsFolder } from './runs/run-files.ts';
+import { headerOf, chunkFolder } from './chunks/chunk-files.ts';
 import { indexFile, SEGMENT_FORMAT } from './segment-database.ts';
 import { SpoiledFile, verifyIndex } from './segment-files.ts';
 
@@ -39,7 +39,7 @@ export async function* verifyDerived(
     ] as const;
     for (const [file, description] of faults)
       if (description !== undefined) yield { file: relative(folder, file), description };
-    for (const file of runsIn(paths, number)) {
+    for (const file of chunksIn(paths, number)) {
       await nextTick();
       if (hasOtherBytes(file)) yield { file: relative(folder, file), description: OTHER_BYTES };
     }
@@ -73,8 +73,8 @@ async function indexFault(
   }
 }
 
-function runsIn(paths: DataPaths, number: number): string[] {
-  const folder = runsFolder(paths, number);
+function chunksIn(paths: DataPaths, number: number): string[] {
+  const folder = chunkFolder(paths, number);
   if (!existsSync(folder)) return [];
   return readdirSync(folder).flatMap((name) => (name.endsWith('.new') ? [] : join(folder, name)));
 }

@@ -4,7 +4,7 @@ import { yieldPeriodically } from '../../../fair-turns.ts';
 import type { Order, Withholding, WithholdingRange } from '../../../log/log.ts';
 import { readable } from '../database.ts';
 import type { RowReader } from '../log/row-reader.ts';
-import { stampOf } from '../log/entry-row.ts';
+import { metadataOf } from '../log/entry-row.ts';
 
 /** Rows that are read at once. */
 const PAGE_SIZE = 256;
@@ -41,7 +41,7 @@ export class WithholdingReader {
         if (left === 0) return;
         left -= 1;
         const [time, reason] = [Number(row['time']), String(row['reason'])];
-        yield { number, stamp: stampOf(entry), time, reason };
+        yield { number, metadata: metadataOf(entry), time, reason };
       }
       await takeTurn();
     }

@@ -140,8 +140,8 @@ export class EntryAppender {
 
   repeated(seq: Seq): WriteResult {
     const entry = this.#reader.entry(seq);
-    const stamp = entry === undefined ? { time: 0, salt: 0 } : stampOf(entry);
-    return { outcome: 'repeated', seq, ...stamp };
+    const metadata = entry === undefined ? { time: 0, salt: 0 } : metadataOf(entry);
+    return { outcome: 'repeated', seq, ...metadata };
   }
 
   /** Whether an entry has this file. */
@@ -196,11 +196,11 @@ export class EntryAppender {
     if (found === undefined) return undefined;
     const { outcome, entry } = found;
     if (entry === undefined) return { outcome, seq: 0, time: 0, salt: 0 };
-    return { outcome, seq: entry.seq, ...stampOf(entry) };
+    return { outcome, seq: entry.seq, ...metadataOf(entry) };
   }
 }
 
-function stampOf({ time, text }: EntryRow): Pick<WriteResult, 'time' | 'salt'> {
+function metadataOf({ time, text }: EntryRow): Pick<WriteResult, 'time' | 'salt'> {
   const id = text.toString('latin1', 7, 43);
   return { time, salt: Number.parseInt(id.slice(-12), 16) % SALTS };
 }

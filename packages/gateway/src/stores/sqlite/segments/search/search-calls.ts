@@ -5,7 +5,7 @@ import type { TextQuery } from '../../../../log/text-query.ts';
 import type { ThreadCall } from '../../../../thread-call.ts';
 import type { DamageReport } from '../../damage/damage-client.ts';
 import type { SeqPage, SeqRange } from '../../seq-source.ts';
-import type { RunFile } from '../runs/run-files.ts';
+import type { ChunkFile } from '../chunks/chunk-files.ts';
 import type { SpoiledSegment } from '../segment-reader.ts';
 import type { PageOf } from './segment-matches.ts';
 
@@ -70,5 +70,5 @@ export type FromReader =
   | { readonly endOfSearch: number }
   | DamageReport
   | { readonly spoiled: SpoiledSegment }
-  /** A run that is not stored in this form. */
-  | { readonly wanted: RunFile };
+  /** A chunk that is not stored in this form. */
+  | { readonly wanted: ChunkFile };

@@ -14,7 +14,7 @@ import {
   untilSearchable,
   textQuery,
 } from '../../../../search/search.fixture.ts';
-import { draftOf, randomOf, stampOf } from '../../../../log/log.fixture.ts';
+import { draftOf, randomOf, metadataOf } from '../../../../log/log.fixture.ts';
 import { openMemoryLog } from '../../../memory/memory.ts';
 import { dataPathsIn } from '../../data-paths.ts';
 import { SharedState } from '../../shared-state.ts';
@@ -72,8 +72,8 @@ describe('words in the SQLite store', () => {
       );
       const which = { textQuery: query, facets, limit: 40, skip: 0, after: bounds.after };
       assert.deepEqual(
-        await Array.fromAsync(log.readRanked(which), ({ stamp }) => stamp.seq),
-        await Array.fromAsync(plain.readRanked(which), ({ stamp }) => stamp.seq),
+        await Array.fromAsync(log.readRanked(which), ({ metadata }) => metadata.seq),
+        await Array.fromAsync(plain.readRanked(which), ({ metadata }) => metadata.seq),
       );
     }
     await rm(folder, { recursive: true, force: true });
@@ -110,8 +110,8 @@ describe('words in the SQLite store', () => {
       limit: Infinity,
     });
     const given: Seq[] = [];
-    for await (const { stamp } of reading) {
-      given.push(stamp.seq);
+    for await (const { metadata } of reading) {
+      given.push(metadata.seq);
       if (given.length % 5000 === 1) await say(100);
     }
     assert.equal(new Set(given).size, many);
@@ -186,7 +186,7 @@ describe('words in the SQLite store', () => {
       while (!ended.signal.aborted) await bestSeqs(log, textQuery('garden'), 1);
     });
     for (let count = 0; count < 5; count += 1) {
-      const { seq } = stampOf(await log.append(draftOf({ body: `"text":"only${count}"` })));
+      const { seq } = metadataOf(await log.append(draftOf({ body: `"text":"only${count}"` })));
       await untilSearchable(log);
       assert.deepEqual(await seqsFound(log, { textQuery: textQuery(`only${count}`) }), [seq]);
     }

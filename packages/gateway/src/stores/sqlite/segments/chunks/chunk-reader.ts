@@ -1,4 +1,4 @@
-/** Reads runs in the thread of a listing: which there are, and their files. */
+/** Reads chunks in the thread of a listing: which there are, and their files. */
 import { closeSync, openSync, read as readFile, statSync } from 'node:fs';
 import { promisify } from 'node:util';
 
@@ -8,83 +8,87 @@ import { facet as facetOf } from '../../../../log/facet.ts';
 import type { Selection, Seq, StoredText } from '../../../../log/log.ts';
 import { assertStorageFault, StorageFault } from '../../../../storage-fault.ts';
 import type { DataPaths } from '../../data-paths.ts';
-import type { Run } from './run-bounds.ts';
+import type { Chunk } from './chunk-bounds.ts';
 import {
   headerOf,
   JOINERS,
-  MAX_RUN_SIZE,
-  RUN_HEADER_SIZE,
-  type RunFile,
-  type RunForm,
-  type RunHeader,
-  runPath,
-} from './run-files.ts';
+  MAX_CHUNK_SIZE,
+  CHUNK_HEADER_SIZE,
+  type ChunkFile,
+  type ChunkForm,
+  type ChunkHeader,
+  chunkPath,
+} from './chunk-files.ts';
 import type { SegmentReader } from '../segment-reader.ts';
 
-/** Pooled buffers for verifying runs: allocating and collecting them costs more than reading the file. */
+/** Pooled buffers for verifying chunks: allocating and collecting them costs more than reading the file. */
 const MAX_POOLED = 4;
-const MAX_FILE_SIZE = RUN_HEADER_SIZE + 64 + MAX_RUN_SIZE;
+const MAX_FILE_SIZE = CHUNK_HEADER_SIZE + 64 + MAX_CHUNK_SIZE;
 /** Files that are remembered as checked. */
 const MAX_CHECKED = 16_384;
 
-const NEWEST = `SELECT kind, first, last, count FROM runs
+const NEWEST = `SELECT kind, first, last, count FROM chunks
   WHERE kind = ? AND last <= ? ORDER BY first DESC LIMIT 16`;
 
 interface CheckedFile {
   /** Of the file as it was checked. */
   readonly state: string;
-  readonly header: RunHeader;
+  readonly header: ChunkHeader;
 }
 
-export type RunText = Omit<StoredText, 'end'>;
+export type ChunkText = Omit<StoredText, 'end'>;
 
-interface RunsContext {
+interface ChunkContext {
   readonly paths: DataPaths;
   readonly reader: SegmentReader;
   /** Has the segments' thread make the file. */
-  readonly want: (file: RunFile) => void;
+  readonly want: (file: ChunkFile) => void;
 }
 
-export class RunsReader {
-  readonly #context: RunsContext;
+export class ChunkReader {
+  readonly #context: ChunkContext;
   /** By path: checking one takes half a millisecond. */
   readonly #checked = new Map<string, CheckedFile>();
   readonly #pool: Buffer[] = [];
 
-  constructor(context: RunsContext) {
+  constructor(context: ChunkContext) {
     this.#context = context;
   }
 
-  /** The runs of a kind, if the selection has nothing but its entries, newest first. */
-  cursor({ facets, textQuery, order }: Selection, form: RunForm): RunCursor | undefined {
+  /** The chunks of a kind, if the selection has nothing but its entries, newest first. */
+  cursor({ facets, textQuery, order }: Selection, form: ChunkForm): ChunkCursor | undefined {
     const [first, second] = facets;
     if (!(first instanceof Uint8Array) || second !== undefined) return undefined;
     if (textQuery !== undefined || order !== 'newest') return undefined;
     const kind = KINDS.find((one) => Buffer.compare(facetOf('kind', one), first) === 0);
-    return kind && new RunCursor(this, kind, form);
+    return kind && new ChunkCursor(this, kind, form);
   }
 
-  /** Some of the runs of a kind that end at `last` or before, newest first. */
-  newest(kind: Kind, last: Seq): readonly Run[] {
+  /** Some of the chunks of a kind that end at `last` or before, newest first. */
+  newest(kind: Kind, last: Seq): readonly Chunk[] {
     const { reader } = this.#context;
     const number = reader.segments.numberOf(last);
     for (const segment of [number, number - 1]) {
       if (segment < 0) continue;
       const found = reader.now(segment, (index) => index.statement(NEWEST).all(kind, last));
-      if (found?.length !== 0) return (found ?? []) as unknown as Run[];
+      if (found?.length !== 0) return (found ?? []) as unknown as Chunk[];
     }
     return [];
   }
 
   /**
-   * The text of a run, with a joiner before it or without one; plain where it is not stored in the form.
+   * The text of a chunk, with a joiner before it or without one; plain where it is not stored in the form.
    * Undefined where it is stored in neither.
    */
-  async text({ kind, last }: Run, form: RunForm, isJoined: boolean): Promise<RunText | undefined> {
+  async text(
+    { kind, last }: Chunk,
+    form: ChunkForm,
+    isJoined: boolean,
+  ): Promise<ChunkText | undefined> {
     const { paths, reader, want } = this.#context;
     const file = { segment: reader.segments.numberOf(last), kind, last, form };
-    for (const one of new Set<RunForm>([form, 'plain'])) {
-      const path = runPath(paths, { ...file, form: one });
+    for (const one of new Set<ChunkForm>([form, 'plain'])) {
+      const path = chunkPath(paths, { ...file, form: one });
       const header = await this.#check(path);
       if (header !== undefined) return this.#textIn(path, header, one, isJoined);
       if (one === form) want(file);
@@ -94,14 +98,14 @@ export class RunsReader {
 
   #textIn(
     path: string,
-    { length, size, crc, joinedCrc, sum }: RunHeader,
-    form: RunForm,
+    { length, size, crc, joinedCrc, sum }: ChunkHeader,
+    form: ChunkForm,
     isJoined: boolean,
-  ): RunText {
+  ): ChunkText {
     const skipped = isJoined ? 0 : JOINERS[form].length;
     const verify = async (): Promise<void> => {
       if ((await this.#check(path))?.sum !== sum)
-        throw new StorageFault('A run of entries has changed while it was read.');
+        throw new StorageFault('A chunk of entries has changed while it was read.');
     };
     const joinedSize = size + JOINERS.plain.length;
     const compressed = isJoined ? { size: joinedSize, crc: joinedCrc } : { size, crc };
@@ -109,7 +113,7 @@ export class RunsReader {
       length: length - skipped,
       ...(form === 'plain' ? {} : { compressed }),
       read: async (target, from) => {
-        await fill(path, target, RUN_HEADER_SIZE + skipped + from);
+        await fill(path, target, CHUNK_HEADER_SIZE + skipped + from);
         await verify();
       },
       verify,
@@ -117,7 +121,7 @@ export class RunsReader {
   }
 
   /** Undefined where there is no such file, or not what was written. */
-  async #check(path: string): Promise<RunHeader | undefined> {
+  async #check(path: string): Promise<ChunkHeader | undefined> {
     const stat = statSync(path, { throwIfNoEntry: false });
     if (stat === undefined || stat.size > MAX_FILE_SIZE) return undefined;
     const state = `${stat.ino} ${stat.size} ${stat.ctimeMs}`;
@@ -157,36 +161,36 @@ async function fill(path: string, target: Uint8Array, position: number): Promise
   }
 }
 
-/** Finds the runs of one kind, one after another. */
-export class RunCursor {
-  readonly #runs: RunsReader;
+/** Finds the chunks of one kind, one after another. */
+export class ChunkCursor {
+  readonly #chunks: ChunkReader;
   readonly #kind: Kind;
-  readonly #form: RunForm;
-  /** Consecutive runs, newest first. */
-  #loaded: readonly Run[] = [];
+  readonly #form: ChunkForm;
+  /** Consecutive chunks, newest first. */
+  #loaded: readonly Chunk[] = [];
 
   /** `form`: that in which texts are read where they are stored in it. */
-  constructor(runs: RunsReader, kind: Kind, form: RunForm) {
-    this.#runs = runs;
+  constructor(chunks: ChunkReader, kind: Kind, form: ChunkForm) {
+    this.#chunks = chunks;
     this.#kind = kind;
     this.#form = form;
   }
 
   /**
-   * The newest run within the seqs from `first` to `last`, if it has at most `limit` entries.
+   * The newest chunk within the seqs from `first` to `last`, if it has at most `limit` entries.
    * `last` must decrease from call to call.
    */
-  find(first: Seq, last: Seq, limit: number): Run | undefined {
-    let run = this.#loaded.find((loaded) => loaded.last <= last);
-    if (run === undefined) {
-      this.#loaded = this.#runs.newest(this.#kind, last);
-      [run] = this.#loaded;
+  find(first: Seq, last: Seq, limit: number): Chunk | undefined {
+    let chunk = this.#loaded.find((loaded) => loaded.last <= last);
+    if (chunk === undefined) {
+      this.#loaded = this.#chunks.newest(this.#kind, last);
+      [chunk] = this.#loaded;
     }
-    return run !== undefined && run.first >= first && run.count <= limit ? run : undefined;
+    return chunk !== undefined && chunk.first >= first && chunk.count <= limit ? chunk : undefined;
   }
 
-  /** The text of a run, with a joiner before it or without one; undefined where it is not stored. */
-  async read(run: Run, isJoined: boolean): Promise<RunText | undefined> {
-    return await this.#runs.text(run, this.#form, isJoined);
+  /** The text of a chunk, with a joiner before it or without one; undefined where it is not stored. */
+  async read(chunk: Chunk, isJoined: boolean): Promise<ChunkText | undefined> {
+    return await this.#chunks.text(chunk, this.#form, isJoined);
   }
 }

@@ -1,5 +1,5 @@
 /**
- * The files of runs: the texts of the entries of a run as a listing sends them, newest first, plain or
+ * The files of chunks: the texts of the entries of a chunk as a listing sends them, newest first, plain or
  * compressed. A file begins with the sizes and checksums of what follows: a joiner, compressed apart,
  * and the texts. It is made once a reader has missed it, and never changes.
  */
@@ -13,17 +13,17 @@ import type { Seq, StoredEncoding } from '../../../../log/log.ts';
 import type { DataPaths } from '../../data-paths.ts';
 import { segmentFolder } from '../../segment-record.ts';
 
-export type RunForm = StoredEncoding | 'plain';
+export type ChunkForm = StoredEncoding | 'plain';
 
-export const RUN_FORMS: readonly RunForm[] = ['plain', 'zstd', 'gzip'];
-/** Joins the entries of a run, and runs. */
-export const RUN_JOINER = ',\n';
-/** Longer runs, in bytes of text, are not made: a run is verified as a whole. */
-export const MAX_RUN_SIZE: number = 1280 * 1024;
+export const CHUNK_FORMS: readonly ChunkForm[] = ['plain', 'zstd', 'gzip'];
+/** Joins the entries of a chunk, and chunks. */
+export const CHUNK_JOINER = ',\n';
+/** Longer chunks, in bytes of text, are not made: a chunk is verified as a whole. */
+export const MAX_CHUNK_SIZE: number = 1280 * 1024;
 
 /** In zstd a frame of one raw block, in gzip a stored block of a deflate stream. */
-export const JOINERS: Readonly<Record<RunForm, Buffer>> = {
-  plain: Buffer.from(RUN_JOINER),
+export const JOINERS: Readonly<Record<ChunkForm, Buffer>> = {
+  plain: Buffer.from(CHUNK_JOINER),
   zstd: Buffer.from('28b52ffd20021100002c0a', 'hex'),
   gzip: Buffer.from('000200fdff2c0a', 'hex'),
 };
@@ -32,7 +32,7 @@ export const JOINERS: Readonly<Record<RunForm, Buffer>> = {
 const ZSTD = { params: { [constants.ZSTD_c_compressionLevel]: 9 } };
 /** A full flush ends the part at a byte, and the next one refers to nothing in it. */
 const DEFLATE = { finishFlush: constants.Z_FULL_FLUSH, chunkSize: 256 * 1024 };
-const ENCODERS: Readonly<Record<RunForm, (text: Buffer) => Promise<Buffer>>> = {
+const ENCODERS: Readonly<Record<ChunkForm, (text: Buffer) => Promise<Buffer>>> = {
   plain: async (text) => text,
   zstd: (text) => promisify(zstdCompress)(text, ZSTD),
   gzip: (text) => promisify(deflateRaw)(text, DEFLATE),
@@ -43,9 +43,9 @@ const LENGTH = 4;
 const SIZE = 8;
 const CRC = 12;
 const JOINED_CRC = 16;
-export const RUN_HEADER_SIZE = 20;
+export const CHUNK_HEADER_SIZE = 20;
 
-export interface RunHeader {
+export interface ChunkHeader {
   /** Of everything behind it. */
   readonly sum: number;
   /** Bytes after the header. */
@@ -56,37 +56,37 @@ export interface RunHeader {
   readonly joinedCrc: number;
 }
 
-/** Which file of a run. */
-export interface RunFile {
+/** Which file of a chunk. */
+export interface ChunkFile {
   readonly segment: number;
   readonly kind: Kind;
-  /** The newest entry of the run. */
+  /** The newest entry of the chunk. */
   readonly last: Seq;
-  readonly form: RunForm;
+  readonly form: ChunkForm;
 }
 
-export function runsFolder(paths: DataPaths, segment: number): string {
-  return join(segmentFolder(paths, segment), 'runs');
+export function chunkFolder(paths: DataPaths, segment: number): string {
+  return join(segmentFolder(paths, segment), 'chunks');
 }
 
-export function runPath(paths: DataPaths, { segment, kind, last, form }: RunFile): string {
-  return join(runsFolder(paths, segment), `${kind}-${last}.${form}`);
+export function chunkPath(paths: DataPaths, { segment, kind, last, form }: ChunkFile): string {
+  return join(chunkFolder(paths, segment), `${kind}-${last}.${form}`);
 }
 
-export async function encodeRun(text: Buffer, form: RunForm): Promise<Buffer> {
-  const header = Buffer.alloc(RUN_HEADER_SIZE);
+export async function encodeChunk(text: Buffer, form: ChunkForm): Promise<Buffer> {
+  const header = Buffer.alloc(CHUNK_HEADER_SIZE);
   const bytes = Buffer.concat([header, JOINERS[form], await ENCODERS[form](text)]);
-  bytes.writeUInt32LE(bytes.length - RUN_HEADER_SIZE, LENGTH);
+  bytes.writeUInt32LE(bytes.length - CHUNK_HEADER_SIZE, LENGTH);
   bytes.writeUInt32LE(text.length, SIZE);
   bytes.writeUInt32LE(crc32(text), CRC);
-  bytes.writeUInt32LE(crc32(text, crc32(RUN_JOINER)), JOINED_CRC);
+  bytes.writeUInt32LE(crc32(text, crc32(CHUNK_JOINER)), JOINED_CRC);
   bytes.writeUInt32LE(crc32(bytes.subarray(LENGTH)), SUM);
   return bytes;
 }
 
-/** Undefined where the bytes are not those of a run. */
-export function headerOf(bytes: Buffer): RunHeader | undefined {
-  if (bytes.length < RUN_HEADER_SIZE) return undefined;
+/** Undefined where the bytes are not those of a chunk. */
+export function headerOf(bytes: Buffer): ChunkHeader | undefined {
+  if (bytes.length < CHUNK_HEADER_SIZE) return undefined;
   const header = {
     sum: bytes.readUInt32LE(SUM),
     length: bytes.readUInt32LE(LENGTH),
@@ -95,7 +95,7 @@ export function headerOf(bytes: Buffer): RunHeader | undefined {
     joinedCrc: bytes.readUInt32LE(JOINED_CRC),
   };
   const holds =
-    header.length === bytes.length - RUN_HEADER_SIZE &&
+    header.length === bytes.length - CHUNK_HEADER_SIZE &&
     header.sum === crc32(bytes.subarray(LENGTH));
   return holds ? header : undefined;
 }

@@ -1,4 +1,4 @@
-/** Makes files of runs that readers have missed, in the segments' thread. */
+/** Makes files of chunks that readers have missed, in the segments' thread. */
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -6,27 +6,27 @@ import type { Seq } from '../../../../log/log.ts';
 import { assertStorageFault } from '../../../../storage-fault.ts';
 import type { DataPaths } from '../../data-paths.ts';
 import type { RowReader } from '../../log/row-reader.ts';
-import type { Run } from './run-bounds.ts';
+import type { Chunk } from './chunk-bounds.ts';
 import {
-  encodeRun,
+  encodeChunk,
   headerOf,
-  MAX_RUN_SIZE,
-  RUN_FORMS,
-  RUN_JOINER,
-  type RunFile,
-  runPath,
-  runsFolder,
-} from './run-files.ts';
+  MAX_CHUNK_SIZE,
+  CHUNK_FORMS,
+  CHUNK_JOINER,
+  type ChunkFile,
+  chunkPath,
+  chunkFolder,
+} from './chunk-files.ts';
 import { isMissing, makeIfMissing } from '../../segment-record.ts';
 import type { SegmentReader } from '../segment-reader.ts';
 
 /** Readers ask again for what is forgotten. */
 const MAX_WANTED = 4096;
 
-const ONE = 'SELECT first, count FROM runs WHERE kind = ? AND last = ?';
-const WITH = 'SELECT kind, last FROM runs WHERE ? BETWEEN first AND last';
+const ONE = 'SELECT first, count FROM chunks WHERE kind = ? AND last = ?';
+const WITH = 'SELECT kind, last FROM chunks WHERE ? BETWEEN first AND last';
 
-export interface RunsContext {
+export interface ChunkContext {
   readonly paths: DataPaths;
   readonly log: RowReader;
   readonly reader: SegmentReader;
@@ -35,17 +35,18 @@ export interface RunsContext {
   readonly onSpoiled: (file: string) => void;
 }
 
-export class RunsMaker {
-  readonly #context: RunsContext;
+export class ChunkMaker {
+  readonly #context: ChunkContext;
   /** By path. The newest are made first. */
-  readonly #wanted = new Map<string, RunFile>();
+  readonly #wanted = new Map<string, ChunkFile>();
 
-  constructor(context: RunsContext) {
+  constructor(context: ChunkContext) {
     this.#context = context;
   }
 
-  want(file: RunFile): void {
-    if (this.#wanted.size < MAX_WANTED) this.#wanted.set(runPath(this.#context.paths, file), file);
+  want(file: ChunkFile): void {
+    if (this.#wanted.size < MAX_WANTED)
+      this.#wanted.set(chunkPath(this.#context.paths, file), file);
   }
 
   /** Makes the next one. Returns false if there is none. */
@@ -57,10 +58,10 @@ export class RunsMaker {
     if (this.#hasFile(path)) return true;
     const text = this.#textOf(file);
     if (text === undefined) return true;
-    const bytes = await encodeRun(text, file.form);
+    const bytes = await encodeChunk(text, file.form);
     // What was withheld meanwhile has removed the segment.
     if (this.#textOf(file)?.equals(text) !== true) return true;
-    makeIfMissing(runsFolder(this.#context.paths, file.segment));
+    makeIfMissing(chunkFolder(this.#context.paths, file.segment));
     const temporary = `${path}.new`;
     try {
       writeFileSync(temporary, bytes);
@@ -75,7 +76,7 @@ export class RunsMaker {
 
   /** Removes the files of a segment that are not what was written. Yields between them. */
   *check(segment: number): Generator<void, void, undefined> {
-    const folder = runsFolder(this.#context.paths, segment);
+    const folder = chunkFolder(this.#context.paths, segment);
     for (const name of existsSync(folder) ? readdirSync(folder) : []) {
       this.#hasFile(join(folder, name));
       yield;
@@ -83,17 +84,17 @@ export class RunsMaker {
   }
 
   /**
-   * Removes the runs that have these entries, so that they are read from the log, where they are known to be
-   * unreadable: a run that was made of changed bytes would have them.
+   * Removes the chunks that have these entries, so that they are read from the log, where they are known to be
+   * unreadable: a chunk that was made of changed bytes would have them.
    */
   removeWith(seqs: readonly Seq[]): void {
     const { paths, reader } = this.#context;
     for (const seq of seqs) {
       const segment = reader.segments.numberOf(seq);
-      const runs = reader.now(segment, (index) => index.statement(WITH).all(seq));
-      for (const { kind, last } of (runs ?? []) as unknown as Run[])
-        for (const form of RUN_FORMS)
-          rmSync(runPath(paths, { segment, kind, last, form }), { force: true });
+      const chunks = reader.now(segment, (index) => index.statement(WITH).all(seq));
+      for (const { kind, last } of (chunks ?? []) as unknown as Chunk[])
+        for (const form of CHUNK_FORMS)
+          rmSync(chunkPath(paths, { segment, kind, last, form }), { force: true });
     }
   }
 
@@ -110,17 +111,17 @@ export class RunsMaker {
     return false;
   }
 
-  /** Undefined where the run is not to be made: some of it cannot be read, or is not in the segment. */
-  #textOf({ segment, kind, last }: RunFile): Buffer | undefined {
+  /** Undefined where the chunk is not to be made: some of it cannot be read, or is not in the segment. */
+  #textOf({ segment, kind, last }: ChunkFile): Buffer | undefined {
     const { log, reader, hasDamaged } = this.#context;
-    const run = reader.now(segment, (index) => index.statement(ONE).get(kind, last));
-    if (run === undefined) return undefined;
-    const { first, count } = run as unknown as Run;
+    const chunk = reader.now(segment, (index) => index.statement(ONE).get(kind, last));
+    if (chunk === undefined) return undefined;
+    const { first, count } = chunk as unknown as Chunk;
     if (hasDamaged(first, last)) return undefined;
     const rows = log.rows({ from: first, to: last }).filter((row) => row.kind === kind);
     const seqs = Array.from(rows, ({ seq }) => seq).toReversed();
     if (seqs.length !== count) return undefined;
-    const text = log.joinTexts(seqs, RUN_JOINER);
-    return text !== undefined && text.length <= MAX_RUN_SIZE ? text : undefined;
+    const text = log.joinTexts(seqs, CHUNK_JOINER);
+    return text !== undefined && text.length <= MAX_CHUNK_SIZE ? text : undefined;
   }
 }

@@ -1,4 +1,4 @@
-/** Runs as readers get them who accept them compressed. */
+/** Chunks as readers get them who accept them compressed. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
@@ -18,7 +18,7 @@ import { verifyDerived } from '../verify-segments.ts';
 
 const GARDEN: Selection = { facets: [facet('kind', 'garden')], order: 'newest' };
 /** Of about a megabyte each; one ends with a stop, and the last entries are in none. */
-const RUNS = 5;
+const CHUNKS = 5;
 
 const DECODERS: Readonly<Record<StoredEncoding, (bytes: Buffer) => Buffer>> = {
   zstd: zstdDecompressSync,
@@ -35,17 +35,17 @@ interface Read {
 async function read(log: Log, encoding: StoredEncoding, wanted: Selection = GARDEN): Promise<Read> {
   const texts: Buffer[] = [];
   let compressed = 0;
-  for await (const chunk of log.readText(wanted, ',\n', encoding)) {
-    if (chunk instanceof Uint8Array) {
-      texts.push(Buffer.from(chunk));
+  for await (const piece of log.readText(wanted, ',\n', encoding)) {
+    if (piece instanceof Uint8Array) {
+      texts.push(Buffer.from(piece));
       continue;
     }
-    const bytes = Buffer.alloc(chunk.length);
-    await chunk.read(bytes, 0);
-    const text = chunk.compressed === undefined ? bytes : DECODERS[encoding](bytes);
-    if (chunk.compressed !== undefined) {
+    const bytes = Buffer.alloc(piece.length);
+    await piece.read(bytes, 0);
+    const text = piece.compressed === undefined ? bytes : DECODERS[encoding](bytes);
+    if (piece.compressed !== undefined) {
       compressed += 1;
-      assert.deepEqual(chunk.compressed, { size: text.length, crc: crc32(text) });
+      assert.deepEqual(piece.compressed, { size: text.length, crc: crc32(text) });
     }
     texts.push(text);
   }
@@ -53,17 +53,17 @@ async function read(log: Log, encoding: StoredEncoding, wanted: Selection = GARD
 }
 
 async function plainText(log: Log): Promise<string> {
-  const chunks = await Array.fromAsync(plainTexts(log, GARDEN, ',\n'), (chunk) =>
-    Buffer.from(chunk),
+  const pieces = await Array.fromAsync(plainTexts(log, GARDEN, ',\n'), (piece) =>
+    Buffer.from(piece),
   );
-  return Buffer.concat(chunks).toString();
+  return Buffer.concat(pieces).toString();
 }
 
-async function readCompressed(log: Log, encoding: StoredEncoding, runs = RUNS): Promise<Read> {
+async function readCompressed(log: Log, encoding: StoredEncoding, chunks = CHUNKS): Promise<Read> {
   return await until(
     () => read(log, encoding),
-    ({ compressed }) => compressed === runs,
-    () => `Not all runs are compressed with ${encoding}.`,
+    ({ compressed }) => compressed === chunks,
+    () => `Not all chunks are compressed with ${encoding}.`,
   );
 }
 
@@ -103,7 +103,7 @@ async function readWithPauses(
   return Buffer.concat(decoded).toString();
 }
 
-describe('runs in an encoding', () => {
+describe('chunks in an encoding', () => {
   let [folder, logId] = ['', ''];
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'presence-'));
@@ -125,9 +125,9 @@ describe('runs in an encoding', () => {
 
   for (const encoding of ['zstd', 'gzip'] as const) {
     const file = async (): Promise<string> => {
-      const runs = join(folder, 'segments', '000000', 'runs');
-      const names = (await readdir(runs)).filter((name) => name.endsWith(`.${encoding}`));
-      return join(runs, names[0] ?? assert.fail());
+      const chunks = join(folder, 'segments', '000000', 'chunks');
+      const names = (await readdir(chunks)).filter((name) => name.endsWith(`.${encoding}`));
+      return join(chunks, names[0] ?? assert.fail());
     };
 
     it(`are made with ${encoding} once a reader has missed them, and decode to the same text`, async () => {
@@ -147,7 +147,7 @@ describe('runs in an encoding', () => {
     it(`are found by a start with ${encoding}, and verified`, async () => {
       {
         await using log = await openSqliteLog({ folder });
-        assert.equal((await read(log, encoding)).compressed, RUNS);
+        assert.equal((await read(log, encoding)).compressed, CHUNKS);
       }
       const path = await file();
       const bytes = await readFile(path);
@@ -158,7 +158,7 @@ describe('runs in an encoding', () => {
       assert.equal(faults.length, 1);
       assert.match(
         faults[0] ?? '',
-        new RegExp(`^segments/000000/runs/garden-\\d+\\.${encoding}: has other bytes`),
+        new RegExp(`^segments/000000/chunks/garden-\\d+\\.${encoding}: has other bytes`),
       );
       await writeFile(path, bytes);
       assert.deepEqual(await derivedFaults(folder, logId), []);
@@ -172,12 +172,12 @@ describe('runs in an encoding', () => {
         const spoiled = await readFile(path);
         spoiled[1000] = (spoiled[1000] ?? 0) ^ 1;
         await writeFile(path, spoiled);
-        assert.deepEqual(await read(log, encoding), { text, compressed: RUNS - 1 });
+        assert.deepEqual(await read(log, encoding), { text, compressed: CHUNKS - 1 });
         assert.equal((await readCompressed(log, encoding)).text, text);
       }
       await truncate(await file(), 5000);
       await using log = await openSqliteLog({ folder });
-      assert.equal((await read(log, encoding)).compressed, RUNS - 1);
+      assert.equal((await read(log, encoding)).compressed, CHUNKS - 1);
       assert.equal((await readCompressed(log, encoding)).text, await plainText(log));
     });
   }
@@ -196,7 +196,7 @@ describe('runs in an encoding', () => {
     assert.equal(await plainText(log), text);
     // The last one goes on.
     for (const encoding of ['zstd', 'gzip'] as const)
-      assert.equal((await readCompressed(log, encoding, RUNS - 1)).text, text);
+      assert.equal((await readCompressed(log, encoding, CHUNKS - 1)).text, text);
   });
 
   it('go on where a reader has paused', async () => {
