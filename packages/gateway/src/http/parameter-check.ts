@@ -155,7 +155,7 @@ export class ParameterCheck {
 
   #worksAt(name: string): string | undefined {
     const paths = this.#paths.get(name);
-    return paths && `GET ${paths.slice(0, MAX_PATHS).join(', ')} takes it`;
+    return paths && `it works at GET ${paths.slice(0, MAX_PATHS).join(', ')}`;
   }
 
   get #paths(): ReadonlyMap<string, readonly string[]> {
