@@ -3,7 +3,7 @@
  * after a start that they are what was written, and removes those that are not, or that have what
  * was withheld, and makes them again. All work is short steps, one at a time.
  */
-import { renameSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 
 import type { RoomCount, Seq } from '../../../log/log.ts';
 import { assertStorageFault, causeOf, StorageFault } from '../../../storage-fault.ts';
@@ -12,7 +12,6 @@ import { type SharedSegments, fingerprintOf } from '../shared-segments.ts';
 import { RoomTally } from './room-counts.ts';
 import { indexFile, isCorrupt } from './segment-database.ts';
 import {
-  flushFile,
   isUsable,
   removeSegment,
   restoreRecord,
@@ -24,6 +23,7 @@ import {
   writeRecord,
 } from './segment-files.ts';
 import type { SpoiledSegment } from './segment-reader.ts';
+import { sealSegment } from './seal-segment.ts';
 import { SegmentWriter } from './segment-writer.ts';
 
 type Steps = AsyncGenerator<void, void, undefined>;
@@ -286,26 +286,8 @@ export class Segments {
   }
 
   async *#seal(number: number): Steps {
-    const { paths } = this.#context;
-    const writer = this.#writerOf(number);
-    writer.endChunks();
-    while (writer.merge()) yield;
-    const file = indexFile(paths, number);
-    const copy = `${file}.new`;
-    rmSync(copy, { force: true });
-    writer.copyTo(copy);
-    yield;
-    flushFile(copy);
-    const counts = writer.counts();
-    this.#shared.withdraw(number);
-    this.#closeWriter(number);
-    renameSync(copy, file);
-    this.#shared.publish(number, fingerprintOf(statOf(file)));
-    const record = await writeRecord(this.#context, number, {
-      last: writer.last,
-      counts,
-      isSealed: true,
-    });
+    const close = (): void => this.#closeWriter(number);
+    const record = yield* sealSegment(this.#context, this.#writerOf(number), close);
     this.#segments.set(number, { number, writer: undefined, record, isVerified: true });
   }
 
