@@ -99,6 +99,7 @@ const compositionRoot = [
   'gateway',
   'http-worker',
   'log-copy',
+  'open-log',
   'owner-access',
   'start-checks',
 ].map((file) => `${gateway}/${file}.ts`);

@@ -6,7 +6,6 @@
  * finished before the log is closed, and that a failed start leaves nothing open.
  */
 import { once } from 'node:events';
-import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 
@@ -19,10 +18,10 @@ import { ADDRESS_PATH, controlOperations } from './control/operations.ts';
 import type { DoorContext } from './doors/context.ts';
 import { HttpListener } from './http/http-listener.ts';
 import { createGrammar } from './intake/grammar.ts';
-import { openClusterLog, shareClusterPresence } from './cluster.ts';
+import { shareClusterPresence } from './cluster.ts';
 import { connectionLimit } from './connection-limit.ts';
 import type { FromHttpWorker, HttpWorkerStart, ToHttpWorker } from './http-worker.ts';
-import { isShareable, removeStaleSocket, type ListenAddress } from './http/listen-address.ts';
+import { freeAddress, freePort, isShareable, type ListenAddress } from './http/listen-address.ts';
 import { MALFORMED, NO_ROUTE } from './http/request-observer.ts';
 import type { ListenOptions } from './http/server.ts';
 import { copyOf, type ContinuedLog } from './log-copy.ts';
@@ -35,18 +34,10 @@ import { collectGarbageWhenIdle } from './idle-memory.ts';
 import { HttpObservation, type ObservationOptions } from './http-observation.ts';
 import { loadLanguage } from './load-language.ts';
 import { type MetricsAddress, startMetrics } from './metrics-endpoint.ts';
+import { type LogConfig, openLog } from './open-log.ts';
 import type { RequestLogOptions } from './request-log.ts';
 import { dataPathsIn } from './stores/sqlite/data-paths.ts';
-import type { ClockReport, StoreChange } from './stores/sqlite/store-thread.ts';
-import {
-  type OpeningProgress,
-  openSqliteLog,
-  type OwnedLog,
-  type SqliteOptions,
-} from './stores/sqlite/store.ts';
-import type { BackupDescription } from './stores/sqlite/backup/description.ts';
-import type { AcceptedLoss } from './stores/sqlite/writer/accept-loss.ts';
-import type { Seq } from './log/log.ts';
+import type { OpeningProgress, OwnedLog } from './stores/sqlite/store.ts';
 import { threadModule } from './thread-module.ts';
 
 export { isShareable, type ListenAddress } from './http/listen-address.ts';
@@ -69,38 +60,19 @@ export {
   type RestoreReport,
 } from './stores/sqlite/backup/restore-log.ts';
 
-export interface GatewayConfig {
+export interface GatewayConfig extends LogConfig {
   /** Port 0 for any that is free. */
   readonly listen: ListenAddress;
-  /** Folder of the log; created if missing. */
-  readonly data: string;
   /** Path of a language file; without one, the language that comes with the gateway. */
   readonly language?: string | undefined;
   /** Public address for absolute links; without it, the caller's `Host`. */
   readonly publicUrl?: string | undefined;
   /** Threads that serve visitors, including this one. One where `isShareable` is false. */
   readonly threads: number;
-  /** Threads in libuv's pool (`UV_THREADPOOL_SIZE`): uploads take half of them at most. */
-  readonly fileThreads?: number | undefined;
-  readonly logger: Logger;
   /** Where Prometheus asks for metrics. Without it, nothing is counted. */
   readonly metrics?: MetricsAddress | undefined;
   /** Where a line is written for each request. */
   readonly requestLog?: RequestLogOptions | undefined;
-  /** Whether to serve what is there if the log has lost entries. Without it, the start fails. */
-  readonly acceptLoss?: boolean;
-  /** Whether the clock is right although it is far ahead. Without it, the start fails. */
-  readonly acceptClock?: boolean;
-  /**
-   * Set for a mirror: nothing is stored but what is copied. `name`: of the log, for a folder without
-   * one.
-   */
-  readonly mirror?: { readonly origin: string; readonly name: string | undefined } | undefined;
-  /**
-   * The stream of a cluster: `nats://a:4222,b:4222,c:4222/NAME`. Without it, the log is in the folder
-   * alone.
-   */
-  readonly log?: string | undefined;
   /** Called about once a second while the gateway listens, but is still reading its log. */
   readonly onWaking?: (progress: WakingProgress) => void;
 }
@@ -129,64 +101,6 @@ export interface Mirroring {
 
 /** A gateway that needs longer to read its log listens meanwhile, so that callers wait for it. */
 const LISTEN_EARLY_AFTER_MS = 2000;
-
-const CHANGES: Readonly<Record<StoreChange['part'], { failing: string; working: string }>> = {
-  storing: {
-    failing: 'holding: entries cannot be stored now; reading goes on',
-    working: 'breathing: entries can be stored again',
-  },
-  lastCommit: {
-    failing: 'last-commit cannot be written: a start could not tell that the log has lost entries',
-    working: 'last-commit is written again',
-  },
-  uploads: {
-    failing: 'uploads: large entries cannot be written',
-    working: 'uploads: large entries are written again',
-  },
-  index: {
-    failing: 'index: what is said now cannot be searched yet; trying again',
-    working: 'index: entries are indexed again',
-  },
-  derived: {
-    failing: 'index: what is spoiled is made again from the log; reading goes on',
-    working: 'index: what was spoiled has been made again',
-  },
-  keys: {
-    failing:
-      'log: keys.sqlite is made again from the log; until then, only requests without an idempotency key are stored',
-    working: 'log: idempotency keys are known again',
-  },
-  erasing: {
-    failing: 'log: what was withheld is not shown any more, but cannot be erased yet; trying again',
-    working: 'log: what was withheld is being erased again',
-  },
-  stream: {
-    failing: 'holding: the NATS servers do not acknowledge entries; reading goes on',
-    working: 'breathing: the NATS servers acknowledge entries again',
-  },
-  servers: {
-    failing: 'holding: a NATS server could lose what it acknowledges; reading goes on',
-    working: 'cluster: the NATS servers keep what they acknowledge',
-  },
-  copies: {
-    failing:
-      'cluster: the copies of the log differ; find out by "presence verify" which of them has changed',
-    working: 'cluster: the copies of the log are equal again',
-  },
-  entry: {
-    failing: 'log: an entry cannot be read; "presence repair" can put back a large one',
-    working: 'log: an entry can be read again',
-  },
-};
-
-const LOSS_ACCEPTED =
-  'entries are lost, as accepted: the log goes on under a new name, and what is known of them was moved aside';
-
-const BACKUP_BEGUN =
-  'this folder was a backup, and is the data folder of a log now; with another name, readers begin anew';
-
-const UNCHECKED_SERVERS =
-  'cluster: these NATS servers are down, or have JetStream off, as after a full disk; their settings are checked when they store again';
 
 /**
  * Resolves when the gateway serves. Rejects with all that is wrong with a language file
@@ -300,58 +214,6 @@ interface Lifecycle {
   stopping: boolean;
 }
 
-async function openLog(
-  {
-    data: folder,
-    fileThreads,
-    metricsOf,
-    logger: report,
-    acceptLoss = false,
-    acceptClock = false,
-    mirror,
-    log: stream,
-  }: GatewayConfig & Pick<SqliteOptions, 'metricsOf'>,
-  onProgress: (progress: OpeningProgress) => void,
-): Promise<OwnedLog> {
-  const options = {
-    folder,
-    fileThreads,
-    metricsOf,
-    onProgress,
-    onChange: ({ part, seq, cause }: StoreChange) => {
-      const status =
-        part === 'storing' || part === 'stream' ? { status: logState(cause === undefined) } : {};
-      const { failing, working } = CHANGES[part];
-      report.warn(
-        { ...status, ...(seq === undefined ? {} : { seq }), ...cause },
-        cause === undefined ? working : failing,
-      );
-    },
-    acceptLoss,
-    onAcceptedLoss: (loss: AcceptedLoss) => report.warn(loss, LOSS_ACCEPTED),
-    onBegunBackup: ({ log: before, head }: BackupDescription, log: string) =>
-      report.warn({ before, log, head }, BACKUP_BEGUN),
-    onVerified: (entries: Seq) =>
-      report.info({ entries }, 'log: all entries were verified in the background'),
-    onClock: (clock: ClockReport) => report.warn(clock, describeClock(clock)),
-  };
-  if (stream === undefined)
-    return await openSqliteLog({ ...options, name: mirror?.name, acceptClock });
-  if (mirror !== undefined) throw new Error('A gateway of a cluster cannot be a mirror.');
-  const onUnchecked = (servers: readonly string[]): void => {
-    if (servers.length > 0) report.warn({ servers }, UNCHECKED_SERVERS);
-  };
-  return await openClusterLog({ ...options, stream, onUnchecked });
-}
-
-/** In the log, with the milliseconds of the report. */
-function describeClock({ jump }: ClockReport): string {
-  if (jump > 0)
-    return 'clock: it has jumped ahead; entries get its time, and later ones no earlier time';
-  if (jump < 0) return 'clock: it was set back; entries go on from the newest time';
-  return 'clock: it is behind the newest entry; entries go on from that time';
-}
-
 /** Rejects if the promise rejects within that time. */
 async function settlesWithin(promise: Promise<unknown>, ms: number): Promise<boolean> {
   const settled = new AbortController();
@@ -373,28 +235,6 @@ async function listenOptions({ listen, threads }: GatewayConfig): Promise<Listen
     // Files opened later use the descriptors that are reserved for the store.
     maxConnections: Math.ceil((await connectionLimit()) / threads),
   };
-}
-
-async function freeAddress(address: ListenAddress, shared: boolean): Promise<ListenAddress> {
-  if ('path' in address) await removeStaleSocket(address.path);
-  if (!('port' in address) || (address.port === 0 && !shared)) return address;
-  return { ...address, port: await freePort(address) };
-}
-
-/**
- * The port, or one that is free for 0. Throws where it is taken: among those who share a port, the
- * system would not say so, and deal out our visitors to another gateway.
- */
-async function freePort({ host, port }: { host: string; port: number }): Promise<number> {
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  const server = createServer((socket) => socket.destroy());
-  server.once('error', reject).listen({ host, port }, resolve);
-  await promise;
-  const address = server.address();
-  const { promise: closed, resolve: close } = Promise.withResolvers<void>();
-  server.close(() => close());
-  await closed;
-  return typeof address === 'object' && address !== null ? address.port : port;
 }
 
 /** A further thread that serves visitors. Disposing of it stops it. */

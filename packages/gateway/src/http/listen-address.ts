@@ -1,6 +1,6 @@
 /** Where a listener accepts connections, and how several threads share that. */
 import { lstat, rm } from 'node:fs/promises';
-import { connect } from 'node:net';
+import { connect, createServer } from 'node:net';
 
 /** A TCP address, the path of a UNIX socket, or a listening socket that the process inherited. */
 export type ListenAddress =
@@ -24,7 +24,7 @@ export function isShareable(address: ListenAddress): boolean {
  * Removes the file of a UNIX socket that nobody listens to any more, such as one that a killed process
  * has left. Rejects with `EADDRINUSE` where somebody listens.
  */
-export async function removeStaleSocket(path: string): Promise<void> {
+async function removeStaleSocket(path: string): Promise<void> {
   const file = await lstat(path).catch(() => undefined);
   if (file?.isSocket() !== true) return;
   const { promise, resolve } = Promise.withResolvers<string | undefined>();
@@ -36,4 +36,30 @@ export async function removeStaleSocket(path: string): Promise<void> {
   if (failure !== undefined) return;
   const text = `listen EADDRINUSE: address already in use ${path}`;
   throw Object.assign(new Error(text), { code: 'EADDRINUSE', syscall: 'listen' });
+}
+
+/**
+ * Makes sure that the address is free, and resolves to it. Threads that share a port get one that is
+ * chosen already.
+ */
+export async function freeAddress(address: ListenAddress, shared: boolean): Promise<ListenAddress> {
+  if ('path' in address) await removeStaleSocket(address.path);
+  if (!('port' in address) || (address.port === 0 && !shared)) return address;
+  return { ...address, port: await freePort(address) };
+}
+
+/**
+ * The port, or one that is free for 0. Throws where it is taken: among those who share a port, the
+ * system would not say so, and deal out our visitors to another gateway.
+ */
+export async function freePort({ host, port }: { host: string; port: number }): Promise<number> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const server = createServer((socket) => socket.destroy());
+  server.once('error', reject).listen({ host, port }, resolve);
+  await promise;
+  const address = server.address();
+  const { promise: closed, resolve: close } = Promise.withResolvers<void>();
+  server.close(() => close());
+  await closed;
+  return typeof address === 'object' && address !== null ? address.port : port;
 }

@@ -1,0 +1,153 @@
+/**
+ * Opens the log of a gateway, alone or as one of a cluster, and reports what becomes of it while it is
+ * open. Part of the composition root.
+ */
+import type { Logger } from 'pino';
+
+import { openClusterLog } from './cluster.ts';
+import type { Seq } from './log/log.ts';
+import { logState } from './log-state.ts';
+import type { BackupDescription } from './stores/sqlite/backup/description.ts';
+import type { ClockReport, StoreChange } from './stores/sqlite/store-thread.ts';
+import {
+  type OpeningProgress,
+  openSqliteLog,
+  type OwnedLog,
+  type SqliteOptions,
+} from './stores/sqlite/store.ts';
+import type { AcceptedLoss } from './stores/sqlite/writer/accept-loss.ts';
+
+/** The part of a gateway's configuration that its log depends on. */
+export interface LogConfig {
+  /** Folder of the log; created if missing. */
+  readonly data: string;
+  /** Threads in libuv's pool (`UV_THREADPOOL_SIZE`): uploads take half of them at most. */
+  readonly fileThreads?: number | undefined;
+  readonly logger: Logger;
+  /** Whether to serve what is there if the log has lost entries. Without it, the start fails. */
+  readonly acceptLoss?: boolean;
+  /** Whether the clock is right although it is far ahead. Without it, the start fails. */
+  readonly acceptClock?: boolean;
+  /**
+   * Set for a mirror: nothing is stored but what is copied. `name`: of the log, for a folder without
+   * one.
+   */
+  readonly mirror?: { readonly origin: string; readonly name: string | undefined } | undefined;
+  /**
+   * The stream of a cluster: `nats://a:4222,b:4222,c:4222/NAME`. Without it, the log is in the folder
+   * alone.
+   */
+  readonly log?: string | undefined;
+}
+
+/** What is reported when a part of the store begins to fail, and when it works again. */
+const CHANGES: Readonly<Record<StoreChange['part'], { failing: string; working: string }>> = {
+  storing: {
+    failing: 'holding: entries cannot be stored now; reading goes on',
+    working: 'breathing: entries can be stored again',
+  },
+  lastCommit: {
+    failing: 'last-commit cannot be written: a start could not tell that the log has lost entries',
+    working: 'last-commit is written again',
+  },
+  uploads: {
+    failing: 'uploads: large entries cannot be written',
+    working: 'uploads: large entries are written again',
+  },
+  index: {
+    failing: 'index: what is said now cannot be searched yet; trying again',
+    working: 'index: entries are indexed again',
+  },
+  derived: {
+    failing: 'index: what is spoiled is made again from the log; reading goes on',
+    working: 'index: what was spoiled has been made again',
+  },
+  keys: {
+    failing:
+      'log: keys.sqlite is made again from the log; until then, only requests without an idempotency key are stored',
+    working: 'log: idempotency keys are known again',
+  },
+  erasing: {
+    failing: 'log: what was withheld is not shown any more, but cannot be erased yet; trying again',
+    working: 'log: what was withheld is being erased again',
+  },
+  stream: {
+    failing: 'holding: the NATS servers do not acknowledge entries; reading goes on',
+    working: 'breathing: the NATS servers acknowledge entries again',
+  },
+  servers: {
+    failing: 'holding: a NATS server could lose what it acknowledges; reading goes on',
+    working: 'cluster: the NATS servers keep what they acknowledge',
+  },
+  copies: {
+    failing:
+      'cluster: the copies of the log differ; find out by "presence verify" which of them has changed',
+    working: 'cluster: the copies of the log are equal again',
+  },
+  entry: {
+    failing: 'log: an entry cannot be read; "presence repair" can put back a large one',
+    working: 'log: an entry can be read again',
+  },
+};
+
+const LOSS_ACCEPTED =
+  'entries are lost, as accepted: the log goes on under a new name, and what is known of them was moved aside';
+
+const BACKUP_BEGUN =
+  'this folder was a backup, and is the data folder of a log now; with another name, readers begin anew';
+
+const UNCHECKED_SERVERS =
+  'cluster: these NATS servers are down, or have JetStream off, as after a full disk; their settings are checked when they store again';
+
+/** `onProgress`: called about once a second while the log is read. */
+export async function openLog(
+  {
+    data: folder,
+    fileThreads,
+    metricsOf,
+    logger: report,
+    acceptLoss = false,
+    acceptClock = false,
+    mirror,
+    log: stream,
+  }: LogConfig & Pick<SqliteOptions, 'metricsOf'>,
+  onProgress: (progress: OpeningProgress) => void,
+): Promise<OwnedLog> {
+  const options = {
+    folder,
+    fileThreads,
+    metricsOf,
+    onProgress,
+    onChange: ({ part, seq, cause }: StoreChange) => {
+      const status =
+        part === 'storing' || part === 'stream' ? { status: logState(cause === undefined) } : {};
+      const { failing, working } = CHANGES[part];
+      report.warn(
+        { ...status, ...(seq === undefined ? {} : { seq }), ...cause },
+        cause === undefined ? working : failing,
+      );
+    },
+    acceptLoss,
+    onAcceptedLoss: (loss: AcceptedLoss) => report.warn(loss, LOSS_ACCEPTED),
+    onBegunBackup: ({ log: before, head }: BackupDescription, log: string) =>
+      report.warn({ before, log, head }, BACKUP_BEGUN),
+    onVerified: (entries: Seq) =>
+      report.info({ entries }, 'log: all entries were verified in the background'),
+    onClock: (clock: ClockReport) => report.warn(clock, describeClock(clock)),
+  };
+  if (stream === undefined)
+    return await openSqliteLog({ ...options, name: mirror?.name, acceptClock });
+  if (mirror !== undefined) throw new Error('A gateway of a cluster cannot be a mirror.');
+  const onUnchecked = (servers: readonly string[]): void => {
+    if (servers.length > 0) report.warn({ servers }, UNCHECKED_SERVERS);
+  };
+  return await openClusterLog({ ...options, stream, onUnchecked });
+}
+
+/** In the log, with the milliseconds of the report. */
+function describeClock({ jump }: ClockReport): string {
+  if (jump > 0)
+    return 'clock: it has jumped ahead; entries get its time, and later ones no earlier time';
+  if (jump < 0) return 'clock: it was set back; entries go on from the newest time';
+  return 'clock: it is behind the newest entry; entries go on from that time';
+}
