@@ -11,42 +11,25 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { Duplex } from 'node:stream';
-
-import { MAX_HEADER_SIZE } from '@open-presence/protocol';
 
 import { rawCached, rawResponse } from './raw-response.ts';
 import { isOneHead, type RepeatedGet } from './repeated-get.ts';
 import {
-  CALLER_LEFT,
-  type FinishedRequest,
+  ConnectionObserver,
+  type FinishedCallback,
   MALFORMED,
-  NO_ROUTE,
   type RouteName,
 } from './request-observer.ts';
+import { discardInput } from './request/discard-input.ts';
+import { isOneRequest, MessageFraming } from './request/message-framing.ts';
 import type { CachedResponse } from './response/response-cache.ts';
 import { simplePostIn, type SimplePost, type SimplePostResponder } from './simple-post.ts';
 
-const CR = 0x0d;
-const LF = 0x0a;
-/** Ends the head of a request, and a chunked body (RFC 9112 sections 2.1 and 7.1). */
-const EMPTY_LINE = Buffer.of(CR, LF, CR, LF);
-const CONTENT_LENGTH = ['Content-Length', 'content-length'].map((name) =>
-  Buffer.from(`\r\n${name}: `),
-);
-/**
- * What a line of a head counts beyond its bytes: a header counts for its name, its value and 32 bytes, as
- * in a field section of HTTP/2 (RFC 9113 section 6.5.2), which bounds the work for very many of them too.
- */
-const LINE_SIZE = 28;
 /** The socket is paused when it holds more bytes of later requests. */
 const MAX_HELD = 16 * 1024;
 /** `201` of `201 Created`. */
 const STATUS_LENGTH = 3;
 const OK = '200 OK';
-/** How long input is discarded before a caller that does not close is disconnected. */
-const DISCARD_MS = 30_000;
-
 type Respond = Parameters<SimplePostResponder['handOver']>[0];
 
 /** A request that has not been given to the parser. */
@@ -64,15 +47,13 @@ export interface ConnectionCallbacks {
   remember(bytes: Buffer, request: IncomingMessage, route: RouteName): void;
   /** Called when the head of a request takes more than `MAX_HEADER_SIZE`. */
   headTooLong(): void;
-  /** Called once for each request, when its response has ended. `response`: undefined for simple ones. */
-  readonly finished:
-    | ((request: Omit<FinishedRequest, 'isStream'>, response: ServerResponse | undefined) => void)
-    | undefined;
+  readonly finished: FinishedCallback | undefined;
 }
 
 export class Connection implements SimplePostResponder {
   readonly socket: Socket;
   readonly #callbacks: ConnectionCallbacks;
+  readonly #observer: ConnectionObserver | undefined;
   readonly #parse: (bytes: NonSharedBuffer) => void;
   /** The request that is being answered, or whose body is still to come. */
   #request: IncomingMessage | undefined;
@@ -83,14 +64,7 @@ export class Connection implements SimplePostResponder {
   #get: NonSharedBuffer | undefined;
   /** What responds to a simple request that is handed over. */
   #respond: Respond | undefined;
-  /** Bytes of the current body that are still to come, if its length is known. */
-  #bodyLeft = 0;
-  /** How many bytes of an empty line the parsed bytes end with. */
-  #matched = 0;
-  /** Whether the bytes that were found last end a head, or a chunked body. */
-  #isPartWhole = false;
-  /** What has arrived of a head that has not ended, with `LINE_SIZE` for each line. */
-  #headSize = 0;
+  readonly #framing = new MessageFraming();
   /** Tells the parser that nothing more comes, once the caller has ended its half of the connection. */
   #end: (() => void) | undefined;
   /** What follows the request that is being answered. */
@@ -104,17 +78,11 @@ export class Connection implements SimplePostResponder {
   /** Bytes that were read when it was idle last, and since when it is. */
   #idleAfter = -1;
   #idleSince = 0;
-  /** What answers the request that is observed. */
-  #route = NO_ROUTE;
-  /** The status that was written past `node:http`; 0 if there was none. */
-  #rawStatus = 0;
-  #startedAt = 0;
-  #sentBefore = 0;
-
   /** The HTTP server must have been given the socket. */
   constructor(socket: Socket, callbacks: ConnectionCallbacks) {
     this.socket = socket;
     this.#callbacks = callbacks;
+    this.#observer = callbacks.finished && new ConnectionObserver(socket, callbacks.finished);
     const [parse] = socket.listeners('data');
     if (parse === undefined) throw new Error('The HTTP server does not listen to "data".');
     this.#parse = parse;
@@ -195,17 +163,17 @@ export class Connection implements SimplePostResponder {
     this.#request = request;
     this.#response = response;
     const length = request.headers['content-length'];
-    this.#bodyLeft = length === undefined ? 0 : Number(length);
+    this.#framing.bodyLeft = length === undefined ? 0 : Number(length);
     response.on('close', this.#finish);
     const respond = this.#respond;
     this.#respond = undefined;
-    if (respond === undefined) this.#startObserving();
+    if (respond === undefined) this.#observer?.start();
     return respond;
   }
 
   /** To be called with what answers the request that was started last, once its handler was called. */
   answeredBy(route: RouteName): void {
-    this.#route = route;
+    this.#observer?.answeredBy(route);
     const get = this.#get;
     this.#get = undefined;
     if (get !== undefined && this.#request !== undefined)
@@ -214,36 +182,9 @@ export class Connection implements SimplePostResponder {
 
   /** To be called when a response was written to the socket because the request cannot be parsed. */
   reportMalformed(status: number): void {
-    this.#rawStatus = status;
+    this.#observer?.wrote(status);
     // Otherwise it answered a request whose body is malformed, which is reported at its end.
-    if (this.#response === undefined) this.#reportFinished('other', MALFORMED);
-  }
-
-  #startObserving(): void {
-    if (this.#callbacks.finished === undefined) return;
-    this.#route = NO_ROUTE;
-    this.#rawStatus = 0;
-    this.#startedAt = performance.now();
-    this.#sentBefore = this.socket.bytesWritten;
-  }
-
-  #reportFinished(method: string, route: RouteName): void {
-    const response = this.#response;
-    const isRaw = this.#rawStatus > 0;
-    const status = response?.headersSent === true ? response.statusCode : CALLER_LEFT;
-    this.#callbacks.finished?.(
-      {
-        method,
-        route,
-        status: isRaw ? this.#rawStatus : status,
-        isAborted: !isRaw && response?.writableFinished !== true,
-        durationMs: route === MALFORMED ? 0 : performance.now() - this.#startedAt,
-        bytesSent: this.socket.bytesWritten - this.#sentBefore,
-      },
-      response,
-    );
-    this.#rawStatus = 0;
-    this.#sentBefore = this.socket.bytesWritten;
+    if (this.#response === undefined) this.#observer?.finish('other', undefined, MALFORMED);
   }
 
   send(status: string, headers: string, text: string): void {
@@ -251,10 +192,12 @@ export class Connection implements SimplePostResponder {
   }
 
   #sendRaw(status: string, response: string | Buffer): void {
-    if (this.#callbacks.finished !== undefined && this.socket.writable)
-      this.#rawStatus = Number(status.slice(0, STATUS_LENGTH));
-    if (!this.socket.writable) this.#finish();
-    else this.socket.write(response, 'latin1', this.#finish);
+    if (!this.socket.writable) {
+      this.#finish();
+      return;
+    }
+    this.#observer?.wrote(Number(status.slice(0, STATUS_LENGTH)));
+    this.socket.write(response, 'latin1', this.#finish);
   }
 
   handOver(respond?: Respond): void {
@@ -262,12 +205,12 @@ export class Connection implements SimplePostResponder {
     this.#simple = undefined;
     if (simple === undefined) return;
     if (!this.socket.writable) {
-      this.#reportFinished(simple.method, this.#route);
+      this.#observer?.finish(simple.method, this.#response);
       return;
     }
     this.#respond = respond;
     this.#parse(simple.bytes);
-    this.#bodyLeft = 0;
+    this.#framing.bodyLeft = 0;
   }
 
   /** To be called when no more requests can be parsed. */
@@ -277,8 +220,8 @@ export class Connection implements SimplePostResponder {
   }
 
   readonly #finish = (): void => {
-    if (this.#callbacks.finished !== undefined && this.isResponding)
-      this.#reportFinished(this.#request?.method ?? this.#simple?.method ?? '', this.#route);
+    if (this.isResponding)
+      this.#observer?.finish(this.#request?.method ?? this.#simple?.method ?? '', this.#response);
     // Otherwise the rest of its body comes next.
     if (!this.isReceiving) this.#request = undefined;
     this.#response = this.#simple = undefined;
@@ -300,8 +243,8 @@ export class Connection implements SimplePostResponder {
 
   /** Whether the next bytes begin a request. */
   get #isIdle(): boolean {
-    const isBetween = !this.isResponding && !this.isReceiving && this.#headSize === 0;
-    return this.#parsing && isBetween && this.#matched === 0;
+    const isBetween = !this.isResponding && !this.isReceiving;
+    return this.#parsing && isBetween && this.#framing.isAtStart;
   }
 
   #parseRequests(bytes: NonSharedBuffer): void {
@@ -310,7 +253,7 @@ export class Connection implements SimplePostResponder {
       this.#get = isOneHead(bytes) ? bytes : undefined;
       if (isOneRequest(bytes)) {
         this.#parse(bytes);
-        this.#bodyLeft = 0;
+        this.#framing.bodyLeft = 0;
         return;
       }
     }
@@ -323,21 +266,15 @@ export class Connection implements SimplePostResponder {
       }
       // The rest of a body may come after its answer.
       const isHead = this.#response === undefined && !this.isReceiving;
-      const end = this.#endOfPart(bytes, start);
+      const end = this.#framing.endOfPart(bytes, start);
       const part = end - start === bytes.length ? bytes : bytes.subarray(start, end);
-      if (isHead && this.#isTooLong(part)) return;
+      if (isHead && this.#framing.isHeadTooLong(part)) {
+        this.#callbacks.headTooLong();
+        return;
+      }
       this.#parse(part);
       start = end;
     }
-  }
-
-  /** Node counts names and values only: not the spaces between them, nor the lines. */
-  #isTooLong(part: Buffer): boolean {
-    const total = this.#headSize + part.length + LINE_SIZE * linesIn(part);
-    this.#headSize = this.#isPartWhole ? 0 : total;
-    if (total <= MAX_HEADER_SIZE) return false;
-    this.#callbacks.headTooLong();
-    return true;
   }
 
   /** Returns false if the bytes must be parsed. */
@@ -351,13 +288,13 @@ export class Connection implements SimplePostResponder {
 
   #startPost(bytes: NonSharedBuffer, post: SimplePost): boolean {
     this.#simple = { method: 'POST', bytes };
-    this.#startObserving();
+    this.#observer?.start();
     const route = this.#callbacks.simplePost(post, this);
     if (route === undefined) {
       this.#simple = undefined;
       return false;
     }
-    this.#route = route;
+    this.#observer?.answeredBy(route);
     return true;
   }
 
@@ -365,8 +302,8 @@ export class Connection implements SimplePostResponder {
     const found = find();
     if (found === undefined) return false;
     this.#simple = { method: 'GET', bytes };
-    this.#startObserving();
-    this.#route = route;
+    this.#observer?.start();
+    this.#observer?.answeredBy(route);
     if (found instanceof Promise) found.then(this.#sendCached, () => this.handOver());
     else this.#sendCached(found);
     return true;
@@ -387,60 +324,4 @@ export class Connection implements SimplePostResponder {
     this.stopParsing();
     this.#discards = true;
   }
-
-  /** Where the head or the body ends, or else the bytes. */
-  #endOfPart(bytes: NonSharedBuffer, start: number): number {
-    if (this.#bodyLeft > 0) {
-      const end = Math.min(bytes.length, start + this.#bodyLeft);
-      this.#bodyLeft -= end - start;
-      return end;
-    }
-    let at = start;
-    this.#isPartWhole = true;
-    for (; this.#matched > 0 && at < bytes.length; at += 1)
-      if (this.#endsLine(bytes[at])) return at + 1;
-    const found = bytes.indexOf(EMPTY_LINE, at);
-    if (found !== -1) return found + EMPTY_LINE.length;
-    this.#isPartWhole = false;
-    at = Math.max(at, bytes.length - EMPTY_LINE.length + 1);
-    for (; at < bytes.length; at += 1) this.#endsLine(bytes[at]);
-    return bytes.length;
-  }
-
-  /** Whether an empty line ends with this byte. */
-  #endsLine(byte: number | undefined): boolean {
-    const isExpected = byte === EMPTY_LINE[this.#matched];
-    this.#matched = isExpected ? (this.#matched + 1) % EMPTY_LINE.length : Number(byte === CR);
-    return isExpected && this.#matched === 0;
-  }
-}
-
-function linesIn(bytes: Buffer): number {
-  let count = 0;
-  for (let at = bytes.indexOf(LF); at !== -1; at = bytes.indexOf(LF, at + 1)) count += 1;
-  return count;
-}
-
-/** Whether the bytes are a whole request with a body, and nothing else: they are parsed at once. */
-function isOneRequest(bytes: NonSharedBuffer): boolean {
-  const headEnd = bytes.indexOf(EMPTY_LINE);
-  if (headEnd === -1) return false;
-  for (const name of CONTENT_LENGTH) {
-    const at = bytes.indexOf(name);
-    if (at === -1 || at >= headEnd) continue;
-    const start = at + name.length;
-    const length = Number(bytes.toString('latin1', start, bytes.indexOf(CR, start)));
-    return length === bytes.length - headEnd - EMPTY_LINE.length;
-  }
-  return false;
-}
-
-/** Closing while bytes arrive would reset the connection, and the caller would lose the response. */
-export function discardInput(socket: Duplex): void {
-  socket.removeAllListeners('data');
-  socket.on('data', () => {});
-  socket.on('error', () => {});
-  const timer = setTimeout(() => socket.destroy(), DISCARD_MS);
-  socket.once('close', () => clearTimeout(timer));
-  socket.resume();
 }

@@ -14,8 +14,8 @@ import {
   statusOf,
 } from '@open-presence/protocol';
 
-import { discardInput } from './connection.ts';
 import { ServerResponse, STATUS_CODES } from './node-http.ts';
+import { discardInput } from './request/discard-input.ts';
 import { jsonBody } from './response/response.ts';
 import { COMMON_HEADERS, headerLines, NO_STORE, type Headers } from './response/headers.ts';
 import { PROBLEM_TYPE } from './response/problem.ts';

@@ -1,4 +1,6 @@
 /** What is observed of requests: for metrics, and for the log of requests. */
+import type { ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 
 /** What answers a request. */
 export interface RouteName {
@@ -33,3 +35,61 @@ export type RequestObserver = (request: FinishedRequest) => void;
 
 /** As nginx counts a request whose caller left before a status was sent. */
 export const CALLER_LEFT = 499;
+
+/** Called once for each request, when its response has ended. `response`: undefined for simple ones. */
+export type FinishedCallback = (
+  request: Omit<FinishedRequest, 'isStream'>,
+  response: ServerResponse | undefined,
+) => void;
+
+/** Observes the requests of a connection, one after another. */
+export class ConnectionObserver {
+  readonly #socket: Socket;
+  readonly #finished: FinishedCallback;
+  /** What answers the request. */
+  #route = NO_ROUTE;
+  /** The status that was written past `node:http`; 0 if there was none. */
+  #rawStatus = 0;
+  #startedAt = 0;
+  #sentBefore = 0;
+
+  constructor(socket: Socket, finished: FinishedCallback) {
+    this.#socket = socket;
+    this.#finished = finished;
+  }
+
+  /** To be called at the end of the request's head. */
+  start(): void {
+    this.#route = NO_ROUTE;
+    this.#rawStatus = 0;
+    this.#startedAt = performance.now();
+    this.#sentBefore = this.#socket.bytesWritten;
+  }
+
+  answeredBy(route: RouteName): void {
+    this.#route = route;
+  }
+
+  /** To be called with a status that is written past `node:http`. */
+  wrote(status: number): void {
+    this.#rawStatus = status;
+  }
+
+  finish(method: string, response: ServerResponse | undefined, route = this.#route): void {
+    const isRaw = this.#rawStatus > 0;
+    const status = response?.headersSent === true ? response.statusCode : CALLER_LEFT;
+    this.#finished(
+      {
+        method,
+        route,
+        status: isRaw ? this.#rawStatus : status,
+        isAborted: !isRaw && response?.writableFinished !== true,
+        durationMs: route === MALFORMED ? 0 : performance.now() - this.#startedAt,
+        bytesSent: this.#socket.bytesWritten - this.#sentBefore,
+      },
+      response,
+    );
+    this.#rawStatus = 0;
+    this.#sentBefore = this.#socket.bytesWritten;
+  }
+}
