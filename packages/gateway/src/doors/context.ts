@@ -3,7 +3,7 @@ import { localize } from '@open-presence/protocol';
 
 import { localeFor, type Handler, type HttpContext, type RequestContext } from '../http/context.ts';
 import type { Localization } from '../http/route-description.ts';
-import type { Door } from '../http/router.ts';
+import type { Door } from '../http/routing/door.ts';
 import type { OperationsContext } from '../operations/context.ts';
 
 export interface DoorContext extends HttpContext, OperationsContext {}

@@ -10,28 +10,22 @@ import { GatewayError, quoted } from '@open-presence/protocol';
 import FindMyWay, { type HTTPMethod } from 'find-my-way';
 
 import { COMMON_HEADERS, type Headers } from './response/headers.ts';
-import {
-  isDisconnected,
-  type Handler,
-  type RequestContext,
-  type StartupContext,
-} from './context.ts';
+import type { Handler, RequestContext, StartupContext } from './context.ts';
 import { nearestPaths } from './nearest-paths.ts';
 import { preferred, type Offer } from './negotiation.ts';
-import {
-  isUtf8,
-  ParameterCheck,
-  parameterNotes,
-  takenParameters,
-  type TakenParameters,
-} from './parameter-check.ts';
+import { isUtf8, ParameterCheck } from './parameter-check.ts';
 import { readQuery } from './query.ts';
 import { NO_ROUTE, type RouteName } from './request-observer.ts';
 import { sendError, sendProblem } from './response/problem.ts';
-import type { DescribedRoute, DoorDescription, RouteDescription } from './route-description.ts';
+import type { DescribedRoute, DoorDescription } from './route-description.ts';
+import type { Door, PathParameters } from './routing/door.ts';
+import {
+  checkParameters,
+  type MergedRoute,
+  mergeRoutes,
+  observed,
+} from './routing/merged-routes.ts';
 import type { SimplePostHandler } from './simple-post.ts';
-
-export const EVENT_STREAM = 'text/event-stream';
 
 const PROBLEM = 'application/problem+json';
 
@@ -41,73 +35,6 @@ const JSON_RANGE = 'application/json';
 
 /** Where all paths are listed: an error names only the nearest. */
 const DIRECTORY = 'GET /api/discover lists the main paths, /openapi.json all.';
-
-/** A media type that a path can send, and the handler that sends it. */
-export interface Representation<App extends StartupContext> extends Offer {
-  readonly handle: Handler<App>;
-  /** The name by which descriptions know what is sent. They omit a representation without one. */
-  readonly content?: string;
-  /** By name: parameters of the route that have no effect in this representation, and why. */
-  readonly refused?: Readonly<Record<string, string>>;
-  /** Handles requests for this representation before the log is open. That of the route by default. */
-  readonly whileStarting?: Handler<StartupContext>;
-}
-
-/** What one door serves at a path. Several doors may add representations of the same path. */
-interface Route<App extends StartupContext> {
-  /** With its parameters in braces. */
-  readonly path: string;
-  readonly get: readonly Representation<App>[];
-  readonly post?: Handler<App>;
-  /** Handles a `POST` that bypasses `node:http`, if it can. */
-  readonly simplePost?: SimplePostHandler<App>;
-  /** Handles a `POST` from a page: of a form whose sender prefers HTML and names a page. */
-  readonly postFromPage?: Handler<App>;
-  /** Whether a `GET` stores an entry. */
-  readonly storesByGet?: true;
-  /** The parameters of `POST`; any, by default. */
-  readonly postParameters?: TakenParameters;
-  /** Handles `GET`, `HEAD` and `POST` before the log is open. */
-  readonly whileStarting?: Handler<StartupContext>;
-  readonly description?: RouteDescription;
-  /** What to do instead of a method that the path does not take, as a sentence for the error. */
-  readonly instead?: (method: string, params: PathParameters) => string | undefined;
-}
-
-/** The paths of one protocol. */
-export interface Door<App extends StartupContext> {
-  readonly routes: readonly Route<App>[];
-  /**
-   * Handles unknown paths that match, in the form of the door's protocol. With a `type`, only for callers
-   * that prefer it to problem details.
-   */
-  readonly notFound?: {
-    readonly paths: RegExp;
-    readonly type?: string;
-    readonly handle: Handler<App>;
-  };
-  readonly describe?: () => Promise<DoorDescription>;
-}
-
-type NamedRepresentation<App extends StartupContext> = Representation<App> & {
-  readonly name: RouteName;
-};
-
-/** What all doors serve at one path. */
-interface MergedRoute<App extends StartupContext> {
-  readonly path: string;
-  readonly representations: NamedRepresentation<App>[];
-  /** Of its `POST`. */
-  postName?: RouteName;
-  post?: Handler<App>;
-  simplePost?: SimplePostHandler<App>;
-  postFromPage?: Handler<App>;
-  storesByGet?: true;
-  postParameters?: TakenParameters;
-  whileStarting?: Handler<StartupContext>;
-  description?: RouteDescription;
-  instead?: Route<App>['instead'];
-}
 
 interface Match<App extends StartupContext> {
   readonly name: RouteName;
@@ -122,8 +49,6 @@ export interface SimplePostRoute<App extends StartupContext> {
   readonly name: RouteName;
   readonly handle: SimplePostHandler<App>;
 }
-
-type PathParameters = RequestContext['params'];
 
 export interface Unmatched {
   readonly error: GatewayError;
@@ -155,7 +80,7 @@ export class Router<App extends StartupContext> {
   ) {
     this.#guesses = guesses;
     this.#doors = Object.values(doors);
-    this.#routes = merge(doors);
+    this.#routes = mergeRoutes(doors);
     const check = new ParameterCheck(this.routes);
     this.#check = check;
     for (const route of this.#routes) {
@@ -316,89 +241,6 @@ const READS: HTTPMethod[] = ['GET', 'HEAD'];
 
 function isRoutable(method: string): method is 'GET' | 'HEAD' | 'POST' {
   return method === 'GET' || method === 'HEAD' || method === 'POST';
-}
-
-/** One route for each path, in the order in which the doors list them. */
-function merge<App extends StartupContext>(
-  doors: Readonly<Record<string, Door<App>>>,
-): MergedRoute<App>[] {
-  const byPath = new Map<string, MergedRoute<App>>();
-  for (const [door, { routes }] of Object.entries(doors)) {
-    for (const { path, get, ...others } of routes) {
-      const merged = byPath.get(path) ?? { path, representations: [] };
-      byPath.set(path, merged);
-      const name = { path, door };
-      merged.representations.push(...get.map((one) => ({ ...one, name })));
-      Object.assign(merged, others, others.post && { postName: name });
-    }
-  }
-  return [...byPath.values()];
-}
-
-function observed<App extends StartupContext>(
-  representation: NamedRepresentation<App>,
-  onRead: (context: RequestContext<App>) => Promise<void> | undefined,
-): NamedRepresentation<App> {
-  const { type, handle } = representation;
-  if (type === EVENT_STREAM) return representation;
-  return {
-    ...representation,
-    handle(context) {
-      const reading = onRead(context);
-      if (reading === undefined) return handle(context);
-      return reading.then(() => (isDisconnected(context) ? undefined : handle(context)));
-    },
-  };
-}
-
-/** Makes the handlers of a route refuse the parameters that they would not obey. */
-function checkParameters<App extends StartupContext>(
-  route: MergedRoute<App>,
-  check: ParameterCheck,
-): void {
-  const { representations, post, postFromPage, postParameters, description = {} } = route;
-  for (const [index, representation] of representations.entries()) {
-    const taken = takenParameters(description, representation.refused);
-    const { handle } = representation;
-    representations[index] = { ...representation, handle: checked(handle, taken, check) };
-  }
-  if (post !== undefined) route.post = checked(post, postParameters, check);
-  if (postFromPage !== undefined) route.postFromPage = checked(postFromPage, postParameters, check);
-}
-
-function checked<App extends StartupContext>(
-  handle: Handler<App>,
-  parameters: TakenParameters | undefined,
-  check: ParameterCheck,
-): Handler<App> {
-  if (parameters === undefined) return handle;
-  return (context) => {
-    const checking = check.check(context.request, parameters);
-    if (checking === undefined) return handleWarned(handle, context);
-    return checking.then(() =>
-      isDisconnected(context) ? undefined : handleWarned(handle, context),
-    );
-  };
-}
-
-/** In characters. Proxies refuse answers with long headers. */
-const MAX_WARNING = 1000;
-
-/** Says the notes in the header `Warning`, since some answers have no place for them in their bodies. */
-function handleWarned<App extends StartupContext>(
-  handle: Handler<App>,
-  context: RequestContext<App>,
-): void | Promise<void> {
-  const notes = parameterNotes(context.request);
-  if (notes.length > 0) {
-    const text = notes
-      .join(' ')
-      .replaceAll('"', "'")
-      .replaceAll(/[^ -~]/g, '?');
-    const cut = text.length > MAX_WARNING ? `${text.slice(0, MAX_WARNING)}...` : text;
-    context.response.setHeader('Warning', `299 - "${cut.replaceAll('\\', '\\\\')}"`);
-  }
-  return handle(context);
 }
 
 /** Runs a handler, and sends what it throws. */

@@ -11,7 +11,7 @@ import { SERVICE_LINK_HEADER } from '@open-presence/protocol';
 import { contentHash, sendResponse } from '../../http/response/response.ts';
 import { contentLanguage, NO_STORE, NO_CACHE } from '../../http/response/headers.ts';
 import { publicAddressOf } from '../../http/public-address.ts';
-import type { Representation } from '../../http/router.ts';
+import type { Representation } from '../../http/routing/door.ts';
 import {
   localizationFor,
   type DoorContext,

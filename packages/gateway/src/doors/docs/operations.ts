@@ -6,7 +6,7 @@ import {
   type Localization,
   type OperationDetails,
 } from '../../http/route-description.ts';
-import { EVENT_STREAM } from '../../http/router.ts';
+import { EVENT_STREAM } from '../../http/routing/door.ts';
 import { problems } from '../openapi-parts.ts';
 import { parameterOf, pathParameters } from './parameters.ts';
 

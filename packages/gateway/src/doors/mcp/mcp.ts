@@ -19,7 +19,7 @@ import {
 import { JSON_TYPE, NO_STORE, type Headers } from '../../http/response/headers.ts';
 import { RETRY_AFTER, sendProblem } from '../../http/response/problem.ts';
 import { jsonBody, sendResponse } from '../../http/response/response.ts';
-import { EVENT_STREAM } from '../../http/router.ts';
+import { EVENT_STREAM } from '../../http/routing/door.ts';
 import type { DoorContext, DoorRequest, ProtocolDoor } from '../context.ts';
 import { receiveMessage } from '../large-message.ts';
 import { parseMessage, toFault, type MessageFault, type ParsedMessage } from './json-rpc.ts';

@@ -19,7 +19,7 @@ import { GatewayError, weightedList, weightIn } from '@open-presence/protocol';
 
 import { isDisconnected } from '../../http/context.ts';
 import { sendProblem } from '../../http/response/problem.ts';
-import { EVENT_STREAM } from '../../http/router.ts';
+import { EVENT_STREAM } from '../../http/routing/door.ts';
 import { toJsonObject } from '../../json/json-object.ts';
 import type { DoorContext, DoorRequest } from '../context.ts';
 import { ResourceUpdates } from './resource-updates.ts';

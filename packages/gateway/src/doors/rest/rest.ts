@@ -13,7 +13,7 @@ import type {
   ParameterDescription,
   RouteDescription,
 } from '../../http/route-description.ts';
-import { EVENT_STREAM, type Representation } from '../../http/router.ts';
+import { EVENT_STREAM, type Representation } from '../../http/routing/door.ts';
 import { REFUSED_BY_STREAMS } from '../../intake/stream-parameters.ts';
 import {
   everythingScope,

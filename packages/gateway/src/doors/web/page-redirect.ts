@@ -3,7 +3,7 @@ import { pagePath } from '@open-presence/protocol';
 
 import type { RequestContext, StartupContext } from '../../http/context.ts';
 import { COMMON_HEADERS, NO_CACHE, vary } from '../../http/response/headers.ts';
-import type { Representation } from '../../http/router.ts';
+import type { Representation } from '../../http/routing/door.ts';
 import type { DoorContext } from '../context.ts';
 
 /** Without content: OpenAPI describes what programs are sent. */
