@@ -3,10 +3,9 @@
  * simple rather than fast, and shares no code with them. It upholds the contract of `log/log.ts`
  * except for two points: entries do not outlive the process, and memory grows with them.
  */
-import { createHash, randomBytes, randomInt, randomUUID } from 'node:crypto';
+import { randomInt, randomUUID } from 'node:crypto';
 
 import {
-  entryHead,
   entryId,
   type Filter,
   type Kind,
@@ -14,10 +13,8 @@ import {
   type EntryMetadata,
 } from '@open-presence/protocol';
 
-import { alternativesAt, countConditions, facet, type Facet, FACET_SIZE } from '../../log/facet.ts';
-import { portableEntry, portableText } from '../../json/portable-entry.ts';
-import { stringValuesIn } from '../../json/string-values.ts';
-import { tokenize } from '../../search/tokenizer.ts';
+import { alternativesAt, countConditions, type Facet } from '../../log/facet.ts';
+import { portableText } from '../../json/portable-entry.ts';
 import type {
   AppendResult,
   ChainRange,
@@ -40,26 +37,17 @@ import type {
   Withholding,
   WithholdingRange,
 } from '../../log/log.ts';
-import type { Portability } from '../../log/portability.ts';
-import { matches, type RankedText, ranking, type Values } from './rank.ts';
-
-interface StoredEntry {
-  readonly metadata: EntryMetadata;
-  portability: Portability;
-  /** In hex. */
-  facets: ReadonlySet<string>;
-  body: Buffer;
-  text: Buffer;
-  /** Made when a search first needs them. */
-  values: Values;
-  spooled: boolean;
-  /** What `readChain` prints before the entry. */
-  readonly link: string;
-  proof: string;
-  /** In hex. */
-  readonly digest: string;
-  withholding: Withholding | undefined;
-}
+import { matches, ranking } from './rank.ts';
+import {
+  chunksOf,
+  entryOf,
+  exactEntry,
+  hex,
+  rankedTextOf,
+  storedEntry,
+  type StoredEntry,
+  withholdEntry,
+} from './stored-entry.ts';
 
 interface Page {
   readonly entries: readonly StoredEntry[];
@@ -124,25 +112,12 @@ class MemoryLog implements Log {
       return { outcome: isSame ? 'repeated' : 'conflict', metadata };
     }
     const metadata = this.#nextMetadata(kind, room);
-    const head = Buffer.from(entryHead(metadata) + (body.length > 0 ? ',' : ''));
-    const allFacets = spooled ? [facets, ...source.facets.values()] : [facets];
-    let values: Values | undefined;
-    const stored: StoredEntry = {
+    const allFacets = Buffer.concat(spooled ? [facets, ...source.facets.values()] : [facets]);
+    const stored = storedEntry(
       metadata,
-      portability,
-      facets: new Set(split(Buffer.concat(allFacets))),
-      body,
-      text: Buffer.concat([head, body, Buffer.from('}')]),
-      get values() {
-        return (values ??= stringValuesIn(stored.body).map(tokenize));
-      },
-      set values(others) {
-        values = others;
-      },
-      spooled,
-      withholding: undefined,
-      ...this.#linked(entryHead(metadata), body, key),
-    };
+      { body, facets: allFacets, key, portability, spooled },
+      this.linkAt(this.head()),
+    );
     this.#entries.push(stored);
     if (keyHex !== undefined) this.#keys.set(keyHex, stored);
     for (const callback of this.#watchers) callback();
@@ -159,21 +134,10 @@ class MemoryLog implements Log {
     for (const seq of seqs) {
       const stored = this.#entries[seq - 1];
       if (stored === undefined || stored.withholding !== undefined) continue;
-      const { metadata, proof, digest } = stored;
       const number = this.#withholdings.length + 1;
-      const member = JSON.stringify({ at: new Date(time).toISOString(), reason });
-      stored.withholding = { number, metadata, time, reason };
-      this.#withholdings.push(stored.withholding);
-      stored.text = Buffer.from(`${entryHead(metadata)},"withheld":${member}}`);
-      stored.body = Buffer.alloc(0);
-      stored.values = [];
-      stored.portability = 'exact';
-      stored.spooled = false;
-      stored.facets = new Set([
-        hex(facet('kind', metadata.kind)),
-        hex(facet('room', metadata.room)),
-      ]);
-      stored.proof = proof.replace(/"salt":"[^"]*"/, `"digest":"${digest}"`);
+      const withholding = { number, metadata: stored.metadata, time, reason };
+      this.#withholdings.push(withholding);
+      withholdEntry(stored, withholding);
     }
     for (const callback of this.#watchers) callback();
     return this.#withholdings.length - before;
@@ -299,24 +263,6 @@ class MemoryLog implements Log {
     // Owns nothing but memory.
   }
 
-  /** PROTOCOL.md section 20.1. */
-  #linked(
-    own: string,
-    body: Uint8Array,
-    key: Uint8Array | undefined,
-  ): Pick<StoredEntry, 'link' | 'proof' | 'digest'> {
-    const salt = randomBytes(16);
-    const bytes = sha256(salt, sha256(body));
-    const digest = hex(bytes);
-    const previous = Buffer.from(this.linkAt(this.head()), 'hex');
-    if (key === undefined) {
-      return { link: hex(sha256(previous, own, bytes)), proof: `"salt":"${hex(salt)}"`, digest };
-    }
-    const keyHash = sha256(randomBytes(16), key);
-    const link = hex(sha256(previous, own, bytes, keyHash));
-    return { link, proof: `"salt":"${hex(salt)}","key":"${hex(keyHash)}"`, digest };
-  }
-
   #nextMetadata(kind: Kind, room: string): EntryMetadata {
     const seq = this.#entries.length + 1;
     const time = this.now();
@@ -366,30 +312,6 @@ class MemorySpool implements Spool {
   }
 }
 
-function rankedTextOf({ values, facets }: StoredEntry): RankedText {
-  return { values, facets: facets.size };
-}
-
-/** Maximum size of a chunk. */
-const CHUNK_SIZE = 65_536;
-
-function entryOf(stored: StoredEntry): Entry {
-  return portableEntry(exactEntry(stored));
-}
-
-function exactEntry({ metadata, text, spooled, withholding, portability }: StoredEntry): Entry {
-  return {
-    metadata,
-    ...(portability === 'exact' ? {} : { portability }),
-    ...(withholding === undefined ? {} : { withheld: withholding }),
-    size: text.length,
-    text: spooled ? undefined : text,
-    async *chunks(from = 0) {
-      yield* chunksOf(text.subarray(from));
-    },
-  };
-}
-
 async function* readOf<Read extends Entry>(
   entries: readonly Read[],
   end: ReadEnd,
@@ -412,26 +334,4 @@ async function* textsOf(
     yield chunk;
   }
   return end;
-}
-
-function* chunksOf(text: Buffer): Generator<Uint8Array, void, undefined> {
-  for (let at = 0; at < text.length; at += CHUNK_SIZE) yield text.subarray(at, at + CHUNK_SIZE);
-}
-
-/** Concatenated facets, each in hex. */
-function split(facets: Uint8Array): string[] {
-  const count = facets.length / FACET_SIZE;
-  return Array.from({ length: count }, (_, index) =>
-    hex(facets.subarray(index * FACET_SIZE, (index + 1) * FACET_SIZE)),
-  );
-}
-
-function sha256(...parts: readonly (string | Uint8Array)[]): Buffer {
-  const hash = createHash('sha256');
-  for (const part of parts) hash.update(part);
-  return hash.digest();
-}
-
-function hex(bytes: Uint8Array): string {
-  return Buffer.from(bytes).toString('hex');
 }

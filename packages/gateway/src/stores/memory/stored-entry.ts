@@ -1,0 +1,150 @@
+/** An entry as the memory store keeps it: how it is made, read, ranked and withheld. */
+import { createHash, randomBytes } from 'node:crypto';
+
+import { entryHead, type EntryMetadata } from '@open-presence/protocol';
+
+import { portableEntry } from '../../json/portable-entry.ts';
+import { stringValuesIn } from '../../json/string-values.ts';
+import { facet, FACET_SIZE } from '../../log/facet.ts';
+import type { Entry, Withholding } from '../../log/log.ts';
+import type { Portability } from '../../log/portability.ts';
+import { tokenize } from '../../search/tokenizer.ts';
+import type { RankedText, Values } from './rank.ts';
+
+export interface StoredEntry {
+  readonly metadata: EntryMetadata;
+  portability: Portability;
+  /** In hex. */
+  facets: ReadonlySet<string>;
+  body: Buffer;
+  text: Buffer;
+  /** Made when a search first needs them. */
+  values: Values;
+  spooled: boolean;
+  /** What `readChain` prints before the entry. */
+  readonly link: string;
+  proof: string;
+  /** In hex. */
+  readonly digest: string;
+  withholding: Withholding | undefined;
+}
+
+interface StoredDraft {
+  readonly body: Buffer;
+  readonly facets: Buffer;
+  readonly key: Uint8Array | undefined;
+  readonly portability: Portability;
+  readonly spooled: boolean;
+}
+
+/** `previous`: the link of the entry before, in hex. */
+export function storedEntry(
+  metadata: EntryMetadata,
+  { body, facets, key, portability, spooled }: StoredDraft,
+  previous: string,
+): StoredEntry {
+  const own = entryHead(metadata);
+  let values: Values | undefined;
+  const stored: StoredEntry = {
+    metadata,
+    portability,
+    facets: new Set(split(facets)),
+    body,
+    text: Buffer.concat([Buffer.from(own + (body.length > 0 ? ',' : '')), body, Buffer.from('}')]),
+    get values() {
+      return (values ??= stringValuesIn(stored.body).map(tokenize));
+    },
+    set values(others) {
+      values = others;
+    },
+    spooled,
+    withholding: undefined,
+    ...linked(own, body, key, Buffer.from(previous, 'hex')),
+  };
+  return stored;
+}
+
+/** PROTOCOL.md section 20.1. */
+function linked(
+  own: string,
+  body: Uint8Array,
+  key: Uint8Array | undefined,
+  previous: Uint8Array,
+): Pick<StoredEntry, 'link' | 'proof' | 'digest'> {
+  const salt = randomBytes(16);
+  const bytes = sha256(salt, sha256(body));
+  const digest = hex(bytes);
+  if (key === undefined) {
+    return { link: hex(sha256(previous, own, bytes)), proof: `"salt":"${hex(salt)}"`, digest };
+  }
+  const keyHash = sha256(randomBytes(16), key);
+  const link = hex(sha256(previous, own, bytes, keyHash));
+  return { link, proof: `"salt":"${hex(salt)}","key":"${hex(keyHash)}"`, digest };
+}
+
+/** Takes away what its visitor said. */
+export function withholdEntry(stored: StoredEntry, withholding: Withholding): void {
+  const { metadata, proof, digest } = stored;
+  const { time, reason } = withholding;
+  const member = JSON.stringify({ at: new Date(time).toISOString(), reason });
+  stored.withholding = withholding;
+  stored.text = Buffer.from(`${entryHead(metadata)},"withheld":${member}}`);
+  stored.body = Buffer.alloc(0);
+  stored.values = [];
+  stored.portability = 'exact';
+  stored.spooled = false;
+  stored.facets = new Set([hex(facet('kind', metadata.kind)), hex(facet('room', metadata.room))]);
+  stored.proof = proof.replace(/"salt":"[^"]*"/, `"digest":"${digest}"`);
+}
+
+/** Maximum size of a chunk. */
+const CHUNK_SIZE = 65_536;
+
+export function entryOf(stored: StoredEntry): Entry {
+  return portableEntry(exactEntry(stored));
+}
+
+export function exactEntry({
+  metadata,
+  text,
+  spooled,
+  withholding,
+  portability,
+}: StoredEntry): Entry {
+  return {
+    metadata,
+    ...(portability === 'exact' ? {} : { portability }),
+    ...(withholding === undefined ? {} : { withheld: withholding }),
+    size: text.length,
+    text: spooled ? undefined : text,
+    async *chunks(from = 0) {
+      yield* chunksOf(text.subarray(from));
+    },
+  };
+}
+
+export function rankedTextOf({ values, facets }: StoredEntry): RankedText {
+  return { values, facets: facets.size };
+}
+
+export function* chunksOf(text: Buffer): Generator<Uint8Array, void, undefined> {
+  for (let at = 0; at < text.length; at += CHUNK_SIZE) yield text.subarray(at, at + CHUNK_SIZE);
+}
+
+/** Concatenated facets, each in hex. */
+function split(facets: Uint8Array): string[] {
+  const count = facets.length / FACET_SIZE;
+  return Array.from({ length: count }, (_, index) =>
+    hex(facets.subarray(index * FACET_SIZE, (index + 1) * FACET_SIZE)),
+  );
+}
+
+function sha256(...parts: readonly (string | Uint8Array)[]): Buffer {
+  const hash = createHash('sha256');
+  for (const part of parts) hash.update(part);
+  return hash.digest();
+}
+
+export function hex(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString('hex');
+}
