@@ -6,17 +6,21 @@ const MAX_DEPTH = 64;
 /** Python and Go refuse integers with a few thousand digits. */
 const MAX_DIGITS = 1000;
 /** With sign, point, exponent and its sign. */
-export const MAX_NUMBER_LENGTH: number = MAX_DIGITS + 4;
+const MAX_NUMBER_LENGTH = MAX_DIGITS + 4;
 /** Shorter ones without an exponent are less than the largest double. */
-export const MIN_LARGE_NUMBER_LENGTH = 309;
+const MIN_LARGE_NUMBER_LENGTH = 309;
 const ESCAPE_LENGTH = 6;
 const NOWHERE = -1;
+const NONE = new Uint8Array(0);
 
 export class PortabilityMeter {
   #isOmitted = false;
   #hasHalves = false;
   /** Where the escape of a high surrogate ends that still lacks its low one. */
   #highEnd = NOWHERE;
+  /** Where the current number starts in the piece, and what the pieces before have of it. */
+  #numberFrom = 0;
+  #number: Uint8Array = NONE;
 
   get result(): Portability {
     if (this.#isOmitted) return 'omitted';
@@ -41,7 +45,26 @@ export class PortabilityMeter {
     this.#highEnd = isHigh ? end : NOWHERE;
   }
 
-  number(text: string): void {
+  /** `at`: in the piece that is being read. */
+  startNumber(at: number): void {
+    this.#numberFrom = at;
+    this.#number = NONE;
+  }
+
+  /** The number goes on in the next piece. */
+  holdNumber(piece: Uint8Array): void {
+    const bytes = piece.subarray(this.#numberFrom);
+    this.#numberFrom = 0;
+    const isTooLong = this.#number.length + bytes.length > MAX_NUMBER_LENGTH;
+    if (isTooLong) this.#isOmitted = true;
+    this.#number = isTooLong ? NONE : Buffer.concat([this.#number, bytes]);
+  }
+
+  endNumber(piece: Uint8Array, at: number, hasExponent: boolean): void {
+    const length = this.#number.length + at - this.#numberFrom;
+    if (length < MIN_LARGE_NUMBER_LENGTH && !hasExponent) return;
+    const number = Buffer.concat([this.#number, piece.subarray(this.#numberFrom, at)]);
+    const text = number.toString('latin1');
     const isTooLong = text.length > MAX_DIGITS && text.replace(/\D/g, '').length > MAX_DIGITS;
     if (isTooLong || !Number.isFinite(Number(text))) this.#isOmitted = true;
   }

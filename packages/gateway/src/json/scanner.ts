@@ -14,11 +14,7 @@ import type { GatewayError } from '@open-presence/protocol';
 import type { Portability } from '../log/portability.ts';
 import type { JsonHandler, ValueType } from './handler.ts';
 import { NestingStack } from './nesting-stack.ts';
-import {
-  MAX_NUMBER_LENGTH,
-  MIN_LARGE_NUMBER_LENGTH,
-  PortabilityMeter,
-} from './portability-meter.ts';
+import { PortabilityMeter } from './portability-meter.ts';
 import * as tables from './scanner-tables.ts';
 import { encodingError, syntaxError, type Expected, type Position } from './syntax-error.ts';
 import { firstBadSequence, wholeSequences } from './utf8.ts';
@@ -47,9 +43,6 @@ export class JsonScanner {
   #unit = 0;
   #digits = 0;
   readonly #portability = new PortabilityMeter();
-  /** Where the current number starts in the piece, and what the pieces before have of it. */
-  #numberFrom = 0;
-  #number: Uint8Array = NONE;
   /** Of the first byte of the current piece in the whole text. */
   #offset = 0;
   #line = 1;
@@ -109,7 +102,7 @@ export class JsonScanner {
       else if (this.#state >= MINUS) at = this.#inNumber(bytes, at);
       else at = this.#inLiteralOrEscape(bytes, at);
     }
-    if (this.#state >= MINUS) this.#holdNumber(bytes.subarray(this.#numberFrom));
+    if (this.#state >= MINUS) this.#portability.holdNumber(bytes);
     this.#handler.endPiece();
     this.#offset += length;
   }
@@ -206,8 +199,7 @@ export class JsonScanner {
     }
     if (byte !== 0x2d && (byte < 0x30 || byte > 0x39)) throw this.#unexpected(at, bytes);
     this.#startValue(bytes, at, 'number');
-    this.#numberFrom = at;
-    this.#number = NONE;
+    this.#portability.startNumber(at);
     if (byte === 0x2d) this.#state = MINUS;
     else this.#state = byte === 0x30 ? ZERO : INTEGER;
   }
@@ -299,27 +291,12 @@ export class JsonScanner {
       }
       this.#state = state;
       if (next > NUMBER_ENDS) throw this.#unexpected(at, bytes);
-      this.#endNumber(bytes, at);
+      this.#portability.endNumber(bytes, at, state === POWER);
       this.#endValue(at);
       return at;
     }
     this.#state = state;
     return bytes.length;
-  }
-
-  #endNumber(bytes: Uint8Array, at: number): void {
-    const length = this.#number.length + at - this.#numberFrom;
-    if (length < MIN_LARGE_NUMBER_LENGTH && this.#state !== POWER) return;
-    const number = Buffer.concat([this.#number, bytes.subarray(this.#numberFrom, at)]);
-    this.#portability.number(number.toString('latin1'));
-  }
-
-  /** The number goes on in the next piece. */
-  #holdNumber(bytes: Uint8Array): void {
-    this.#numberFrom = 0;
-    const isTooLong = this.#number.length + bytes.length > MAX_NUMBER_LENGTH;
-    if (isTooLong) this.#portability.omit();
-    this.#number = isTooLong ? NONE : Buffer.concat([this.#number, bytes]);
   }
 
   #position(at: number): Position {
