@@ -1,18 +1,19 @@
 /** Parses query parameters into a selection (PROTOCOL.md section 8.2). */
-import {
-  FILTER_NAMES,
-  GatewayError,
-  isKind,
-  KINDS,
-  type Fault,
-  type Filter,
-} from '@open-presence/protocol';
+import { FILTER_NAMES, isKind, KINDS, type Filter } from '@open-presence/protocol';
 
 import { yieldPeriodically } from '../fair-turns.ts';
 import { facet, FACET_SIZE, type FacetCondition } from '../log/facet.ts';
 import type { Log, Order, Selection, Seq } from '../log/log.ts';
 import type { TextQuery } from '../log/text-query.ts';
 import type { Grammar } from './grammar.ts';
+import {
+  foreignCursor,
+  invalidParameter,
+  MAX_FAULTS,
+  parameterError,
+  type ParameterFault,
+  quote,
+} from './parameter-faults.ts';
 import { parseTextQuery, type TextQueryFault } from './parse-text-query.ts';
 import { parseTime } from './parse-time.ts';
 
@@ -32,19 +33,6 @@ export interface SelectionScope {
   /** The log that `after` must be a cursor of; without it, `after` may be beyond the head. */
   readonly log?: Pick<Log, 'head' | 'id'>;
 }
-
-/** A value that cannot be used, and what its error contains if it is the only one. */
-interface ParameterFault {
-  readonly code: 'invalid-parameter' | 'unknown-room' | 'unknown-kind';
-  readonly fault: Fault;
-  readonly known?: readonly string[];
-}
-
-/** How many faults of one request are reported: a parameter can be wrong a million times. */
-export const MAX_FAULTS = 16;
-
-/** Characters of a value that are quoted. */
-const MAX_QUOTE = 60;
 
 const COUNT = 'a whole number from 0';
 const CURSOR = 'a cursor (a seq) from an earlier answer';
@@ -99,26 +87,6 @@ export async function parseSearchSelection(
   return await parseSelection(parameters, listing, query);
 }
 
-function foreignCursor(
-  after: string,
-  log: Pick<Log, 'head' | 'id'>,
-  subject: string,
-): GatewayError {
-  const head = log.head();
-  const detail = `"after" must be a cursor from this log, but ${describeForeignCursor(after, head)}`;
-  const faults = [{ parameter: 'after', detail }];
-  const begin = `Begin with ${head} as "after" to get what is new, or with 0 to read everything again.`;
-  const message = `Cannot read ${subject}: ${detail}. ${begin}`;
-  return new GatewayError('invalid-parameter', message, { faults, head, log: log.id });
-}
-
-/** Why a cursor beyond the head cannot be from this log. */
-export function describeForeignCursor(cursor: Seq | string, head: Seq): string {
-  const digits = String(cursor);
-  const start = digits.length <= MAX_QUOTE ? digits : `${digits.slice(0, MAX_QUOTE)}…`;
-  return `${start} is beyond its head, ${head}: the log was restored from a backup, or the cursor is from another gateway`;
-}
-
 /**
  * The parameter `wait`, which is in seconds, in ms; the longest of several. Throws
  * `invalid-parameter`.
@@ -141,24 +109,12 @@ export async function parseSkip(parameters: URLSearchParams, subject: string): P
   return Math.min(skip ?? 0, Number.MAX_SAFE_INTEGER);
 }
 
-/** Throws `invalid-parameter` for those that have no effect here; `refused` says why, by name. */
-export function rejectParameters(
-  parameters: URLSearchParams,
-  subject: string,
-  refused: Readonly<Record<string, string>>,
-): void {
-  const faults = Object.entries(refused)
-    .filter(([name]) => parameters.has(name))
-    .map(([name, reason]) => invalid(name, `"${name}" has no effect here: ${reason}`));
-  if (faults.length > 0) throw parameterError(faults, subject);
-}
-
 /** The header `Last-Event-ID`. Throws `invalid-parameter`. */
 export function parseCursor(text: string, subject: string): Seq {
   const cursor = parseInteger(text);
   if (cursor !== undefined) return Math.min(cursor, Number.MAX_SAFE_INTEGER);
   const detail = `"Last-Event-ID" must be ${CURSOR}, got ${quote(text)}`;
-  throw parameterError([invalid('Last-Event-ID', detail)], subject);
+  throw parameterError([invalidParameter('Last-Event-ID', detail)], subject);
 }
 
 /** A maximum that no log can reach selects everything. */
@@ -189,7 +145,11 @@ class ParameterReader {
 
   async order(hasBest: boolean): Promise<Order> {
     const wanted = hasBest ? '"best", "newest" or "oldest"' : '"newest" or "oldest"';
-    const orders = await this.#parsed('order', parseOrder, wanted);
+    const orders = await this.#parsed(
+      'order',
+      (text) => (isOrder(text) ? text : undefined),
+      wanted,
+    );
     const [first = 'newest'] = orders;
     if (orders.some((order) => order !== first)) {
       this.#addInvalid('order', `either ${wanted}`, 'both');
@@ -287,7 +247,7 @@ class ParameterReader {
   }
 
   #addInvalid(parameter: string, wanted: string, got: string): void {
-    this.#add(invalid(parameter, `"${parameter}" must be ${wanted}, got ${got}`));
+    this.#add(invalidParameter(parameter, `"${parameter}" must be ${wanted}, got ${got}`));
   }
 
   #addUnknown(parameter: 'room' | 'kind', value: string, known: readonly string[]): void {
@@ -314,25 +274,6 @@ async function read<Value>(
   return value;
 }
 
-function invalid(parameter: string, detail: string): ParameterFault {
-  return { code: 'invalid-parameter', fault: { parameter, detail } };
-}
-
-function parameterError(found: readonly ParameterFault[], subject: string): GatewayError {
-  const faults = found.map(({ fault }) => fault);
-  const { code = 'invalid-parameter', known }: Partial<ParameterFault> =
-    (found.length === 1 ? found[0] : undefined) ?? {};
-  const sentence = faults.map(({ detail }) => detail).join('; ');
-  return new GatewayError(code, `Cannot read ${subject}: ${sentence}`, {
-    faults,
-    ...(known === undefined ? {} : { known }),
-  });
-}
-
-function parseOrder(text: string): Order | undefined {
-  return isOrder(text) ? text : undefined;
-}
-
 export function isOrder(text: string): text is Order {
   return text === 'newest' || text === 'oldest';
 }
@@ -345,9 +286,4 @@ export function parseSeconds(text: string): number | undefined {
 /** A whole number from 0. Not exact beyond 2^53, which no seq and no count reaches. */
 function parseInteger(text: string): number | undefined {
   return /^[0-9]+$/.test(text) ? Number(text) : undefined;
-}
-
-function quote(text: string): string {
-  if (text.length <= MAX_QUOTE) return JSON.stringify(text);
-  return `${JSON.stringify(text.slice(0, MAX_QUOTE).toWellFormed())}…`;
 }

@@ -1,4 +1,4 @@
-import { rejectParameters } from './selection.ts';
+import { rejectParameters } from './parameter-faults.ts';
 
 /** Parameters of listings that a stream of entries cannot obey, each with what to do instead. */
 export const REFUSED_BY_STREAMS: Readonly<Record<string, string>> = {

@@ -5,7 +5,8 @@
 import { entryHead, GatewayError } from '@open-presence/protocol';
 
 import { yieldPeriodically } from '../fair-turns.ts';
-import { isOrder, parseSearchSelection, parseSkip, rejectParameters } from '../intake/selection.ts';
+import { rejectParameters } from '../intake/parameter-faults.ts';
+import { isOrder, parseSearchSelection, parseSkip } from '../intake/selection.ts';
 import { StringValueReader, stringValuesIn } from '../json/string-values.ts';
 import type { Entry, Log, RankedEntry, ReadEnd, Selection, Seq } from '../log/log.ts';
 import type { TextQuery } from '../log/text-query.ts';

@@ -12,7 +12,7 @@ import {
 import { RequestMalformedError, TaskNotFoundError } from '@a2a-js/sdk/errors';
 
 import { follow } from '../../feed/follow.ts';
-import { rejectParameters } from '../../intake/selection.ts';
+import { rejectParameters } from '../../intake/parameter-faults.ts';
 import { REFUSED_BY_STREAMS, requireLogOrder } from '../../intake/stream-parameters.ts';
 import type { JsonObject } from '../../json/json-object.ts';
 import type { RawJson } from '../../json/raw-json.ts';

@@ -13,7 +13,7 @@ import { GatewayError, quoted, type Fault } from '@open-presence/protocol';
 import { GrowingBuffer } from '../../growing-buffer.ts';
 import { canonicalName } from '../../near-names.ts';
 import type { KindGrammar } from '../grammar.ts';
-import { MAX_FAULTS } from '../selection.ts';
+import { MAX_FAULTS } from '../parameter-faults.ts';
 
 /** Receives the fields of a form, in pieces that must not be changed afterwards. */
 export interface FieldHandler {

@@ -3,11 +3,8 @@ import type { Part } from '@a2a-js/sdk';
 import { RequestMalformedError } from '@a2a-js/sdk/errors';
 
 import { UnknownNames } from '../../../http/parameter-check.ts';
-import {
-  parseSearchSelection,
-  parseSelection,
-  rejectParameters,
-} from '../../../intake/selection.ts';
+import { rejectParameters } from '../../../intake/parameter-faults.ts';
+import { parseSearchSelection, parseSelection } from '../../../intake/selection.ts';
 import { toJsonObject, type JsonObject } from '../../../json/json-object.ts';
 import type { RawJson } from '../../../json/raw-json.ts';
 import type { Selection } from '../../../log/log.ts';

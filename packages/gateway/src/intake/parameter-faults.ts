@@ -1,0 +1,70 @@
+/** Parameters that cannot be used, and the errors that say so. */
+import { GatewayError, type Fault } from '@open-presence/protocol';
+
+import type { Log, Seq } from '../log/log.ts';
+
+/** A value that cannot be used, and what its error contains if it is the only one. */
+export interface ParameterFault {
+  readonly code: 'invalid-parameter' | 'unknown-room' | 'unknown-kind';
+  readonly fault: Fault;
+  readonly known?: readonly string[];
+}
+
+/** How many faults of one request are reported: a parameter can be wrong a million times. */
+export const MAX_FAULTS = 16;
+
+/** Characters of a value that are quoted. */
+const MAX_QUOTE = 60;
+
+export function invalidParameter(parameter: string, detail: string): ParameterFault {
+  return { code: 'invalid-parameter', fault: { parameter, detail } };
+}
+
+export function parameterError(found: readonly ParameterFault[], subject: string): GatewayError {
+  const faults = found.map(({ fault }) => fault);
+  const { code = 'invalid-parameter', known }: Partial<ParameterFault> =
+    (found.length === 1 ? found[0] : undefined) ?? {};
+  const sentence = faults.map(({ detail }) => detail).join('; ');
+  return new GatewayError(code, `Cannot read ${subject}: ${sentence}`, {
+    faults,
+    ...(known === undefined ? {} : { known }),
+  });
+}
+
+/** Throws `invalid-parameter` for those that have no effect here; `refused` says why, by name. */
+export function rejectParameters(
+  parameters: URLSearchParams,
+  subject: string,
+  refused: Readonly<Record<string, string>>,
+): void {
+  const faults = Object.entries(refused)
+    .filter(([name]) => parameters.has(name))
+    .map(([name, reason]) => invalidParameter(name, `"${name}" has no effect here: ${reason}`));
+  if (faults.length > 0) throw parameterError(faults, subject);
+}
+
+/** The error for a cursor beyond the head, as it was sent. */
+export function foreignCursor(
+  after: string,
+  log: Pick<Log, 'head' | 'id'>,
+  subject: string,
+): GatewayError {
+  const head = log.head();
+  const detail = `"after" must be a cursor from this log, but ${describeForeignCursor(after, head)}`;
+  const faults = [{ parameter: 'after', detail }];
+  const begin = `Begin with ${head} as "after" to get what is new, or with 0 to read everything again.`;
+  const message = `Cannot read ${subject}: ${detail}. ${begin}`;
+  return new GatewayError('invalid-parameter', message, { faults, head, log: log.id });
+}
+
+/** Why a cursor beyond the head cannot be from this log. */
+export function describeForeignCursor(cursor: Seq | string, head: Seq): string {
+  const digits = String(cursor);
+  const start = digits.length <= MAX_QUOTE ? digits : `${digits.slice(0, MAX_QUOTE)}…`;
+  return `${start} is beyond its head, ${head}: the log was restored from a backup, or the cursor is from another gateway`;
+}
+
+export function quote(text: string): string {
+  if (text.length <= MAX_QUOTE) return JSON.stringify(text);
+  return `${JSON.stringify(text.slice(0, MAX_QUOTE).toWellFormed())}…`;
+}
