@@ -10,9 +10,9 @@ import { statfs } from 'node:fs/promises';
 import { STATES, type State } from '@open-presence/protocol';
 import { collectDefaultMetrics, Registry } from 'prom-client';
 
-import { sumOf } from './cells.ts';
 import { addCounter, addGauge, addHistogram, type Samples } from './families.ts';
 import { DURATION_BUCKETS, HttpMetrics, type HttpUsage, type RouteTotals } from './http-metrics.ts';
+import { abortedSamples, durationSamples, requestSamples } from './route-samples.ts';
 import {
   APPEND_OUTCOMES,
   BYTE_BUCKETS,
@@ -131,18 +131,13 @@ export class GatewayMetrics {
       name: 'presence_http_requests_total',
       help: 'Requests whose response has ended; 499: the caller left before a status was sent.',
       labels: ['method', 'route', 'status'],
-      read: () => sumSamples(this.#routeTotals().flatMap(statusSamples)),
+      read: () => requestSamples(this.#routeTotals()),
     });
     addCounter(registry, {
       name: 'presence_http_requests_aborted_total',
       help: 'Requests whose caller left before the end of the response. Readers end streams so.',
       labels: ['method', 'route'],
-      read: () =>
-        sumSamples(
-          this.#routeTotals()
-            .filter(({ aborted }) => aborted > 0)
-            .map(({ method, route, aborted }) => [{ method, route }, aborted]),
-        ),
+      read: () => abortedSamples(this.#routeTotals()),
     });
     addHistogram(registry, {
       name: 'presence_http_request_duration_seconds',
@@ -305,40 +300,6 @@ export class GatewayMetrics {
 
   #routeTotals(): RouteTotals[] {
     return [...this.#http.values()].flatMap((metrics) => [...metrics.totals()]);
-  }
-}
-
-function statusSamples({
-  route,
-  method,
-  statuses,
-}: RouteTotals): [Record<string, string>, number][] {
-  return statuses
-    .filter(({ count }) => count > 0)
-    .map(({ status, count }) => [{ method, route, status }, count]);
-}
-
-/** Samples with the same labels, of several threads, as one. */
-function sumSamples(samples: Samples<number>): Samples<number> {
-  const sums = new Map<string, [Record<string, string>, number]>();
-  for (const [labels, value] of samples) {
-    const key = JSON.stringify(labels);
-    sums.set(key, [labels, value + (sums.get(key)?.[1] ?? 0)]);
-  }
-  return sums.values();
-}
-
-function durationSamples(totals: readonly RouteTotals[]): ReturnType<typeof durationsOf> {
-  return durationsOf(Map.groupBy(totals, ({ method, route }) => `${method} ${route}`).values());
-}
-
-function* durationsOf(
-  groups: Iterable<readonly RouteTotals[]>,
-): Generator<[Record<string, string>, ReturnType<typeof sumOf>], void, undefined> {
-  for (const group of groups) {
-    const duration = sumOf(group.map((totals) => totals.duration));
-    const [{ method, route } = { method: '', route: '' }] = group;
-    if ((duration.cumulative.at(-1) ?? 0) > 0) yield [{ method, route }, duration];
   }
 }
 
