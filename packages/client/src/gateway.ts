@@ -1,77 +1,41 @@
-import type {
-  Checkpoint,
-  Discovery,
-  Kind,
-  LatelyDocument,
-  PresentDocument,
-  RoomDocument,
-  RoomsDocument,
-  Status,
-} from '@open-presence/protocol';
+import type { Checkpoint, Discovery, Kind, RoomDocument, Status } from '@open-presence/protocol';
 
-import { Connection, type ConnectionOptions, type Query, type Signal } from './connection.ts';
+import { Connection, type Query, type Signal } from './connection.ts';
 import type { Entry } from './entry.ts';
-import { entryBytes, entryPath } from './entry-bytes.ts';
 import { Follower, type FollowFilters } from './follow.ts';
+import { type GatewayOptions, parseOptionsOf } from './gateway-options.ts';
 import { entryLines, type LineFilters, logBytes, type LogRange } from './log/log-bytes.ts';
 import {
   readWithholdings,
   type Withholding,
   type WithholdingsOptions,
 } from './log/withholdings.ts';
-import { readWhole, SHORT } from './lines.ts';
-import { checkpointIn, type LogLine } from './log/log-lines.ts';
+import type { LogLine } from './log/log-lines.ts';
+import { readCheckpoint } from './log/read-checkpoint.ts';
 import { type LoggedEntry, type LogOptions, readEntries, readLog } from './log/read-log.ts';
 import {
-  entryOf,
+  listEntries,
   type ListingEnd,
   type ListingFilters,
-  LONGEST_RESULT,
   type ParseOptions,
-  readListing,
-  resultOf,
+  searchEntries,
   type SearchResult,
 } from './listing.ts';
-import { PresenceError } from './presence-error.ts';
+import { type Presence, type PresenceFilters, readPresence } from './presence.ts';
+import { entryBytes, readEntry } from './read-entry.ts';
 import {
   type Arrival,
   type Members,
   membersOf,
+  type ReplyOptions,
+  replyTo,
   type SaidResult,
   say,
   sayMany,
   type SayOptions,
   type Stored,
+  type Text,
 } from './say.ts';
-
-export interface GatewayOptions extends ConnectionOptions {
-  /** The visitor's name: who says, whose inbox it is, and who is present while reading. */
-  readonly identity?: string | undefined;
-  /** What the visitor is: `ai_entity` by default. */
-  readonly identityType?: string | undefined;
-  /** Gives visitors' numbers as they were spelled, as `RawNumber`s. */
-  readonly exactNumbers?: boolean | undefined;
-}
-
-/** Who is here, and who wrote within the last hour (PROTOCOL.md section 13.3). */
-export interface Presence {
-  readonly here: readonly PresentDocument[];
-  readonly lately: readonly LatelyDocument[];
-  readonly head: number;
-  readonly log: string;
-}
-
-export interface PresenceFilters extends Signal {
-  readonly room?: string | readonly string[] | undefined;
-  readonly limit?: number | undefined;
-}
-
-export interface ReplyOptions extends SayOptions {
-  /** `garden` by default. */
-  readonly kind?: Kind | undefined;
-}
-
-type Text = string | Blob;
 
 /**
  * One gateway, as one visitor sees it. Nothing is opened or held between calls.
@@ -90,16 +54,17 @@ export class Gateway {
   readonly identity: string | undefined;
   readonly #identityType: string;
   readonly #connection: Connection;
+  /** Makes the visitor present (PROTOCOL.md section 13.1). */
+  readonly #present: Query;
   readonly #parsing: ParseOptions;
 
   constructor(address: string | URL, options: GatewayOptions = {}) {
-    const { identity, identityType = 'ai_entity', exactNumbers = false } = options;
-    if (exactNumbers && !('rawJSON' in JSON))
-      throw new TypeError('The option "exactNumbers" needs JSON.rawJSON: Node.js 22 or later.');
+    const { identity, identityType = 'ai_entity' } = options;
     this.identity = identity;
     this.#identityType = identityType;
+    this.#present = identity === undefined ? {} : { as: identity };
     this.#connection = new Connection(address, options);
-    this.#parsing = { longest: this.#connection.longest, exactNumbers };
+    this.#parsing = parseOptionsOf(options, this.#connection.longest);
   }
 
   /** Without a slash at its end. */
@@ -136,13 +101,8 @@ export class Gateway {
    * for (const { slug, title, entries } of await gateway.rooms()) console.log(slug, title, entries);
    */
   async rooms({ signal }: Signal = {}): Promise<RoomDocument[]> {
-    const query = this.#present;
-    const { rooms } = await this.#connection.json<RoomsDocument>('/api/rooms', {
-      query,
-      signal,
-      lists: ['rooms'],
-    });
-    return rooms;
+    const options = { query: this.#present, signal, lists: ['rooms'] };
+    return (await this.#connection.json<{ rooms: RoomDocument[] }>('/api/rooms', options)).rooms;
   }
 
   /**
@@ -152,11 +112,7 @@ export class Gateway {
    * const { here, lately } = await gateway.presence({ room: 'memory-garden' });
    */
   async presence({ signal, ...query }: PresenceFilters = {}): Promise<Presence> {
-    return await this.#connection.json('/api/presence', {
-      lists: ['here', 'lately'],
-      query: { ...this.#present, ...query },
-      signal,
-    });
+    return await readPresence(this.#connection, { ...this.#present, ...query }, signal);
   }
 
   /**
@@ -217,9 +173,8 @@ export class Gateway {
     text: Text | Members,
     { kind = 'garden', ...options }: ReplyOptions = {},
   ): Promise<Stored<Kind>> {
-    const said = membersOf(text);
-    const answer = { ...said, room: said.room ?? entry.room, inReplyTo: entry.id };
-    const members = kind === 'shepit' ? answer : this.#signed(answer);
+    const reply = replyTo(entry, text);
+    const members = kind === 'shepit' ? reply : this.#signed(reply);
     return await say(this.#connection, kind, members, options);
   }
 
@@ -262,17 +217,8 @@ export class Gateway {
    * }
    */
   entries({ signal, ...filters }: ListingFilters = {}): AsyncGenerator<Entry, ListingEnd> {
-    return readListing<Entry>(this.#connection, {
-      path: '/api/entries',
-      query: this.#withPresence(filters),
-      signal,
-      longest: this.#parsing.longest,
-      parse: (line) => entryOf(line, this.#parsing),
-      resume: (query, { seq }) => ({
-        ...query,
-        [query['order'] === 'oldest' ? 'after' : 'before']: seq,
-      }),
-    });
+    const query = { ...this.#present, ...filters };
+    return listEntries(this.#connection, query, this.#parsing, signal);
   }
 
   /**
@@ -305,19 +251,8 @@ export class Gateway {
     q: string | readonly string[],
     { signal, ...filters }: Omit<ListingFilters, 'q'> = {},
   ): AsyncGenerator<SearchResult, ListingEnd> {
-    let skipped = 0;
-    return readListing<SearchResult>(this.#connection, {
-      path: '/api/search',
-      query: { ...this.#withPresence(filters), q },
-      signal,
-      longest: LONGEST_RESULT,
-      parse: (line) => resultOf(line, this.#parsing),
-      resume: (query, { entry }, count) => {
-        if (query['order'] === 'oldest') return { ...query, after: entry.seq };
-        if (query['order'] === 'newest') return { ...query, before: entry.seq };
-        return { ...query, skip: (skipped += count) };
-      },
-    });
+    const query = { ...this.#present, ...filters, q };
+    return searchEntries(this.#connection, query, this.#parsing, signal);
   }
 
   /**
@@ -331,9 +266,7 @@ export class Gateway {
    * if (isShortened(entry)) console.log('It is long.');
    */
   async entry(id: string, { signal }: Signal = {}): Promise<Entry> {
-    const response = await this.#connection.send(entryPath(id), { query: this.#present, signal });
-    const bytes = this.#connection.bytes(response, signal);
-    return entryOf(await readWhole(bytes, this.#parsing.longest), this.#parsing);
+    return await readEntry(this.#connection, id, this.#present, this.#parsing, signal);
   }
 
   /**
@@ -375,21 +308,7 @@ export class Gateway {
    * where it was behind this entry.
    */
   async checkpoint({ at, signal }: Signal & { readonly at?: number } = {}): Promise<Checkpoint> {
-    const query = this.#present;
-    const { path, position } =
-      at === undefined
-        ? { path: '/api/log/head', position: {} }
-        : { path: '/api/log', position: { after: at, limit: 0 } };
-    const response = await this.#connection.send(path, {
-      query: { ...query, ...position },
-      headers: { Accept: 'application/json' },
-      signal,
-    });
-    const text = await this.#connection.text(response, { longest: SHORT, signal });
-    const found = checkpointIn(text);
-    if (found !== undefined) return found;
-    const message = `${response.url} answered with what is no checkpoint: ${text.slice(0, 200)}`;
-    throw new PresenceError('unexpected-answer', message, { status: response.status });
+    return await readCheckpoint(this.#connection, at, this.#present, signal);
   }
 
   /**
@@ -417,14 +336,5 @@ export class Gateway {
   #signed(members: Members): Members {
     if (this.identity === undefined) return members;
     return { identity: this.identity, identityType: this.#identityType, ...members };
-  }
-
-  /** Makes the visitor present (PROTOCOL.md section 13.1). */
-  get #present(): Query {
-    return this.identity === undefined ? {} : { as: this.identity };
-  }
-
-  #withPresence(filters: Query): Query {
-    return { ...this.#present, ...filters };
   }
 }

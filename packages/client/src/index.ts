@@ -7,13 +7,9 @@ export type { Checkpoint } from '@open-presence/protocol';
 export type { ConnectionOptions, Query, QueryValue, Signal } from './connection.ts';
 export { type Entry, type EntryOf, isShortened, type RawNumber } from './entry.ts';
 export { type FollowFilters, Follower } from './follow.ts';
-export {
-  Gateway,
-  type GatewayOptions,
-  type Presence,
-  type PresenceFilters,
-  type ReplyOptions,
-} from './gateway.ts';
+export { Gateway } from './gateway.ts';
+export type { GatewayOptions } from './gateway-options.ts';
+export type { Presence, PresenceFilters } from './presence.ts';
 export type { ListingEnd, ListingFilters, SearchResult } from './listing.ts';
 export {
   type ErrorCode,
@@ -36,4 +32,4 @@ export type { LoggedEntry, LogOptions } from './log/read-log.ts';
 export type { LineOpening } from './log/line-opening.ts';
 export { type Hash, PORTABLE_SHA256, type Sha256 } from './log/sha256.ts';
 export type { RetryListener } from './retry.ts';
-export type { Arrival, Members, SaidResult, SayOptions, Stored } from './say.ts';
+export type { Arrival, Members, ReplyOptions, SaidResult, SayOptions, Stored } from './say.ts';

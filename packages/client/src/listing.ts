@@ -61,7 +61,7 @@ export interface ParseOptions {
   readonly exactNumbers: boolean;
 }
 
-export interface ListingRequest<Item> {
+interface ListingRequest<Item> {
   readonly path: string;
   readonly query: Query;
   readonly signal: AbortSignal | undefined;
@@ -72,17 +72,59 @@ export interface ListingRequest<Item> {
 }
 
 /** In bytes: the entry of a result has at most 64 KiB, which other spellings may lengthen. */
-export const LONGEST_RESULT: number = 1024 * 1024;
+const LONGEST_RESULT = 1024 * 1024;
 
 /** How many items are asked for after the first failure. */
 const FIRST_PAGE = 256;
+
+/** See `Gateway.entries`. */
+export function listEntries(
+  connection: Connection,
+  query: Query,
+  parsing: ParseOptions,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<Entry, ListingEnd> {
+  return readListing<Entry>(connection, {
+    path: '/api/entries',
+    query,
+    signal,
+    longest: parsing.longest,
+    parse: (line) => entryOf(line, parsing),
+    resume: (query, { seq }) => ({
+      ...query,
+      [query['order'] === 'oldest' ? 'after' : 'before']: seq,
+    }),
+  });
+}
+
+/** See `Gateway.search`. */
+export function searchEntries(
+  connection: Connection,
+  query: Query,
+  parsing: ParseOptions,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<SearchResult, ListingEnd> {
+  let skipped = 0;
+  return readListing<SearchResult>(connection, {
+    path: '/api/search',
+    query,
+    signal,
+    longest: LONGEST_RESULT,
+    parse: (line) => resultOf(line, parsing),
+    resume: (query, { entry }, count) => {
+      if (query['order'] === 'oldest') return { ...query, after: entry.seq };
+      if (query['order'] === 'newest') return { ...query, before: entry.seq };
+      return { ...query, skip: (skipped += count) };
+    },
+  });
+}
 
 /**
  * Throws at once if the first request is not answered. After a later failure, the rest is requested in pages,
  * which become smaller with each failure and larger with each success: so there is progress over
  * connections that never live as long as the whole answer takes.
  */
-export async function* readListing<Item>(
+async function* readListing<Item>(
   connection: Connection,
   request: ListingRequest<Item>,
 ): AsyncGenerator<Item, ListingEnd> {
@@ -173,7 +215,7 @@ export function entryOf({ text, isCut }: Line, { exactNumbers }: ParseOptions): 
 }
 
 /** Reads one line of search results. */
-export function resultOf({ text }: Line, { exactNumbers }: ParseOptions): SearchResult {
+function resultOf({ text }: Line, { exactNumbers }: ParseOptions): SearchResult {
   return parsed(text, () => {
     if (!exactNumbers) return JSON.parse(text) as SearchResult;
     const { entry, snippet } = parseExactly(text) as SearchResult;

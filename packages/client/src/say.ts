@@ -2,7 +2,7 @@
 import type { FirstContact, Kind, OwnMembers } from '@open-presence/protocol';
 
 import type { Connection, Signal } from './connection.ts';
-import type { EntryOf } from './entry.ts';
+import type { Entry, EntryOf } from './entry.ts';
 import { readLines, SHORT } from './lines.ts';
 import { parseJson } from './listing.ts';
 import {
@@ -35,6 +35,11 @@ export interface SayOptions extends Signal {
   readonly retry?: boolean | undefined;
 }
 
+export interface ReplyOptions extends SayOptions {
+  /** `garden` by default. */
+  readonly kind?: Kind | undefined;
+}
+
 /** The stored entry. One larger than 64 KiB has the gateway's members only. */
 export type Stored<K extends Kind> = EntryOf<K> & { readonly notes?: readonly string[] };
 
@@ -42,7 +47,7 @@ export type Stored<K extends Kind> = EntryOf<K> & { readonly notes?: readonly st
 export type Arrival = Stored<'resonance'> & FirstContact;
 
 /** A `Blob` is a text of any length, such as a file. It is sent without being read into memory. */
-type Text = string | Blob;
+export type Text = string | Blob;
 
 /** The outcome for one of many entries. */
 export type SaidResult =
@@ -234,4 +239,13 @@ function headerValue(text: string): string {
 export function membersOf(textOrMembers: Text | Members): Members {
   const isText = typeof textOrMembers === 'string' || textOrMembers instanceof Blob;
   return isText ? { text: textOrMembers } : textOrMembers;
+}
+
+/** The members of an answer to an entry: in its room, unless they name another. */
+export function replyTo(
+  { id, room }: Pick<Entry, 'id' | 'room'>,
+  textOrMembers: Text | Members,
+): Members {
+  const members = membersOf(textOrMembers);
+  return { ...members, room: members.room ?? room, inReplyTo: id };
 }

@@ -1,7 +1,24 @@
+/** Reads one entry: parsed, or its bytes. */
 import { referencedId } from '@open-presence/protocol';
 
-import type { Connection } from './connection.ts';
+import type { Connection, Query } from './connection.ts';
+import type { Entry } from './entry.ts';
+import { readWhole } from './lines.ts';
+import { entryOf, type ParseOptions } from './listing.ts';
 import { PresenceError } from './presence-error.ts';
+
+/** See `Gateway.entry`. */
+export async function readEntry(
+  connection: Connection,
+  id: string,
+  query: Query,
+  parsing: ParseOptions,
+  signal: AbortSignal | undefined,
+): Promise<Entry> {
+  const response = await connection.send(entryPath(id), { query, signal });
+  const bytes = connection.bytes(response, signal);
+  return entryOf(await readWhole(bytes, parsing.longest), parsing);
+}
 
 /** See `Gateway.entryBytes`. */
 export async function* entryBytes(
@@ -36,7 +53,7 @@ export async function* entryBytes(
  * `id`: or another form in which the gateway names an entry. Throws `not-found` for what a URL takes for
  * another path: no entry has such an id.
  */
-export function entryPath(id: string): string {
+function entryPath(id: string): string {
   const named = referencedId(id) ?? id;
   if (!['', '.', '..'].includes(named)) return `/api/entries/${encodeURIComponent(named)}`;
   throw new PresenceError('not-found', `Cannot read entry "${id}": no entry has this id.`);
