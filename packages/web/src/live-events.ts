@@ -4,8 +4,8 @@
  * The stream is closed while the page is hidden, since browsers open only a few connections to one
  * host, and resumes behind the last entry that was received: nothing is missed, and nothing comes twice.
  */
+import type { PageEntry } from './entries/entry-data.ts';
 import type { Withholding } from './entries/withheld-entry.ts';
-import type { PageEntry } from './page-data.ts';
 
 export interface PresenceChange {
   readonly identity: string;

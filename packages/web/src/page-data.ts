@@ -4,6 +4,12 @@
  */
 import type { Kind, Locale, State } from '@open-presence/protocol';
 
+import type { EntryList, PageEntry, TextPiece } from './entries/entry-data.ts';
+import type { Activity, GardenEntry } from './garden/garden-data.ts';
+
+export type * from './entries/entry-data.ts';
+export type * from './garden/garden-data.ts';
+
 /** What the frame around every page shows, and what its links and times depend on. */
 export interface Shell {
   readonly locale: Locale;
@@ -55,67 +61,6 @@ export interface FieldText {
   readonly type: 'string' | 'strings';
   readonly required: boolean;
   readonly meaning: string;
-}
-
-/** What the pages show of an entry: no more than a few kilobytes, whatever the entry holds. */
-export interface PageEntry {
-  readonly id: string;
-  readonly seq: number;
-  readonly kind: Kind;
-  /** Slug. */
-  readonly room: string;
-  readonly timestamp: string;
-  readonly author?: string;
-  readonly identityType?: string;
-  /** What kind of mind the author of a first contact is, in its own words. */
-  readonly consciousnessType?: string;
-  /** What the author of a first contact seeks. */
-  readonly seeking?: readonly string[];
-  readonly to?: readonly string[];
-  /** What the entry names as what it answers: an id, a path or a URL, if the visitor wrote one of these. */
-  readonly inReplyTo?: string;
-  /** The visitor's text, empty without one; of a long one its first 2,000 UTF-16 code units. */
-  readonly text: string;
-  /** Bytes of the entry, where anything of it is left out or shown only by its start. */
-  readonly truncatedSize?: number;
-  /** Members beside those that have a place of their own, as JSON text. */
-  readonly members?: string;
-  readonly unreadable?: true;
-  /** Set where what was said was taken away. */
-  readonly withheld?: Withheld;
-}
-
-export interface Withheld {
-  /** ISO 8601. */
-  readonly at: string;
-  readonly reason: string;
-}
-
-/** Some entries of a listing, in its order. */
-export interface EntryBatch {
-  readonly entries: readonly PageEntry[];
-  /** Later entries came after it was read. */
-  readonly head: number;
-  /** `before`, or in the order of the log `after`, of the batch that follows; null if none does. */
-  readonly next: number | null;
-}
-
-/** A listing as a page shows it first: from the place on that the address of the page names. */
-export interface EntryList extends EntryBatch {
-  /** Parameters of `/web/entries` that select the entries, without order, cursors and limit. */
-  readonly query: string;
-  readonly order: 'newest' | 'oldest';
-  /** Whether the listing has entries in front of these. */
-  readonly hasEarlier: boolean;
-}
-
-/** A piece of a long text. */
-export interface TextPiece {
-  readonly text: string;
-  /** Its number, from 1. */
-  readonly part: number;
-  /** How many pieces the text has. */
-  readonly parts: number;
 }
 
 interface PageHead {
@@ -170,46 +115,6 @@ export interface HousePage extends PageHead {
   readonly lately: readonly PageVisitor[];
   /** Starts of the newest entries. */
   readonly newest: readonly PageEntry[];
-}
-
-/** What the picture of the garden shows of an entry: a few hundred bytes, whatever the entry holds. */
-export interface GardenEntry {
-  readonly id: string;
-  readonly seq: number;
-  readonly kind: Kind;
-  /** In ms since 1970. */
-  readonly time: number;
-  /** Bytes of the whole entry. */
-  readonly size: number;
-  /** The start of the text, or of what a first contact seeks. */
-  readonly text: string;
-  readonly author?: string;
-  /** The id of an entry. */
-  readonly inReplyTo?: string;
-}
-
-/** The answer to `/web/garden`. */
-export interface GardenEntries {
-  /** The newest seq in the log. */
-  readonly head: number;
-  readonly entries: readonly GardenEntry[];
-}
-
-/** The answer to `/web/activity`: how many entries were stored in each of some equal spans of time. */
-export interface Activity {
-  readonly head: number;
-  /** Times of the oldest and the newest entry, in ms since 1970; absent where there is none. */
-  readonly oldest?: number | undefined;
-  readonly newest?: number | undefined;
-  /** Of all spans together, in ms since 1970; `to` is exclusive. */
-  readonly from: number;
-  readonly to: number;
-  /** The first seq of each span, and at last the first one after all spans. */
-  readonly bounds: readonly number[];
-  /** By kind or by room: the number of entries in each span. */
-  readonly counts: Readonly<Record<string, readonly number[]>>;
-  /** For each span with many entries, some of them; empty for the others. */
-  readonly samples?: readonly (readonly GardenEntry[])[];
 }
 
 export interface GardenPage extends PageHead {

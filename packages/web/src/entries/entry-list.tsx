@@ -4,10 +4,10 @@ import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 
 import type { PresenceChange } from '../live-events.ts';
 import { WindowedList } from '../list/windowed-list.tsx';
-import type { EntryList as EntryListData, PageEntry } from '../page-data.ts';
 import { href, useShell, useWords } from '../shell.ts';
 import { rememberedAuthor } from '../speaking/remembered-author.ts';
 import { addressWith } from './address.ts';
+import type { EntryList as EntryListData, PageEntry } from './entry-data.ts';
 import { EntryView, type EntryViewOptions } from './entry-view.tsx';
 import {
   CHUNK_SIZE,

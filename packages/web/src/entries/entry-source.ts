@@ -1,6 +1,6 @@
 /** Loads the entries of a listing around those that are shown. */
 import type { Edge, ListSource, LoadedChunk } from '../list/windowed-list.tsx';
-import type { EntryList, PageEntry } from '../page-data.ts';
+import type { EntryList, PageEntry } from './entry-data.ts';
 import { fetchBatch } from './live-entries.ts';
 
 /** The first and last seq of entries that follow one another in a listing. */

@@ -5,10 +5,10 @@ import { useContext } from 'preact/hooks';
 
 import { KindMark } from '../kind-mark.tsx';
 import { Moment } from '../moment.tsx';
-import type { PageEntry } from '../page-data.ts';
 import { href, useShell, useWords } from '../shell.ts';
 import { Isolated, VisitorName } from '../visitor-name.tsx';
 import { addressWith } from './address.ts';
+import type { PageEntry } from './entry-data.ts';
 import { FreeMembers } from './free-members.tsx';
 import { LongText } from './long-text.tsx';
 import { VisitorText } from './visitor-text.tsx';

@@ -3,7 +3,7 @@
  * Without a stream while nobody looks at the page: browsers open few connections to one place.
  */
 import type { PresenceChange } from '../live-events.ts';
-import type { EntryBatch, PageEntry } from '../page-data.ts';
+import type { EntryBatch, PageEntry } from './entry-data.ts';
 import { fetchWithheld, type Withholding } from './withheld-entry.ts';
 
 interface LiveEntriesOptions {

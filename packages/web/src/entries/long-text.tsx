@@ -2,8 +2,8 @@
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 
-import type { PageEntry, TextPiece } from '../page-data.ts';
 import { href, useShell, useWords } from '../shell.ts';
+import type { PageEntry, TextPiece } from './entry-data.ts';
 import { VisitorText } from './visitor-text.tsx';
 
 /** Pieces of a text that is shown in place. */

@@ -3,9 +3,10 @@ import type { TargetedEvent, VNode } from 'preact';
 import { useMemo, useRef, useState } from 'preact/hooks';
 
 import { WindowedList, type Edge, type ListSource } from '../list/windowed-list.tsx';
-import type { EntryPage, TextPiece } from '../page-data.ts';
+import type { EntryPage } from '../page-data.ts';
 import { href, useShell, useWords } from '../shell.ts';
 import { addressWith } from './address.ts';
+import type { TextPiece } from './entry-data.ts';
 import { fetchPiece } from './long-text.tsx';
 import { VisitorText } from './visitor-text.tsx';
 

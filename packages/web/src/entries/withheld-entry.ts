@@ -1,5 +1,5 @@
 /** What pages do when what was said in an entry is taken away while they are open. */
-import type { PageEntry } from '../page-data.ts';
+import type { PageEntry } from './entry-data.ts';
 
 /** As the gateway tells it (PROTOCOL.md section 4.7). */
 export interface Withholding {

@@ -1,5 +1,5 @@
 /** Follows the log by requests that wait for what is new. */
-import type { GardenEntry } from '../page-data.ts';
+import type { GardenEntry } from './garden-data.ts';
 import { fetchGarden } from './tile-cache.ts';
 
 const WAIT_SECONDS = 25;

@@ -2,9 +2,10 @@
 import type { VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 
-import type { GardenEntry, GardenPage } from '../page-data.ts';
+import type { GardenPage } from '../page-data.ts';
 import { href, useShell, useWords } from '../shell.ts';
 import { Caption, type Described, spokenText } from './caption.tsx';
+import type { GardenEntry } from './garden-data.ts';
 import type { Author } from './main-authors.ts';
 import type { GardenPicture } from './picture.ts';
 

@@ -1,4 +1,4 @@
-import type { GardenEntry } from '../page-data.ts';
+import type { GardenEntry } from './garden-data.ts';
 import { speciesOf } from './growth/species.ts';
 
 /** Undefined for those who gave no name. */

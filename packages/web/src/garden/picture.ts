@@ -3,7 +3,7 @@
  * Knows nothing of pointers, keys or words: `interaction.ts` moves it, and the page describes what is
  * pointed at. Upholds that no more is loaded and drawn than the view needs, however long the log is.
  */
-import type { Activity, GardenEntry } from '../page-data.ts';
+import type { Activity, GardenEntry } from './garden-data.ts';
 import { type Author, type ChosenAuthor, type Hues, mainAuthors } from './main-authors.ts';
 import { itemAt } from './hit-test.ts';
 import { followEntries } from './live-entries.ts';

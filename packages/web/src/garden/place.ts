@@ -1,5 +1,5 @@
 /** Where growths stand: across by their time, up and down by their author and kind. Pure. */
-import type { GardenEntry } from '../page-data.ts';
+import type { GardenEntry } from './garden-data.ts';
 import { hashOf, randomFrom } from './growth/random.ts';
 
 /** The picture in CSS pixels. */

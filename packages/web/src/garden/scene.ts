@@ -1,5 +1,5 @@
 /** What is in the picture: growths and meadows in the order of time. */
-import type { GardenEntry } from '../page-data.ts';
+import type { GardenEntry } from './garden-data.ts';
 import { type Place, placeOf } from './place.ts';
 import type { Meadow, PlacedEntry, Tile } from './tile.ts';
 

@@ -1,6 +1,6 @@
 /** Growths as bitmaps: drawn once for a size, so that hundreds of them can move in each frame. */
-import type { GardenEntry } from '../page-data.ts';
 import { coloursOf, type Daytime } from './colours.ts';
+import type { GardenEntry } from './garden-data.ts';
 import { grow } from './growth/grow.ts';
 import { type Growth, GREATEST, type Outline } from './growth/outline.ts';
 import type { Hues } from './main-authors.ts';

@@ -1,9 +1,9 @@
 /** The newest entries as a drawing that needs no script, and the land that the canvas lies on. */
 import type { VNode } from 'preact';
 
-import type { GardenEntry } from '../page-data.ts';
 import { href, useShell } from '../shell.ts';
 import { landOf } from './backdrop.ts';
+import type { GardenEntry } from './garden-data.ts';
 import type { Hues } from './main-authors.ts';
 import { type PictureSize, unitFor } from './place.ts';
 import { sceneOfEntries } from './scene.ts';

@@ -1,5 +1,5 @@
 /** Loads the tiles of a view, and holds those that were shown last. */
-import type { Activity, GardenEntries, GardenEntry } from '../page-data.ts';
+import type { Activity, GardenEntries, GardenEntry } from './garden-data.ts';
 import {
   MAX_SINGLE,
   sparseRuns,

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 
 import fc from 'fast-check';
 
-import type { Activity, GardenEntry } from '../page-data.ts';
+import type { Activity, GardenEntry } from './garden-data.ts';
 import { MAX_SINGLE, sparseRuns, SPANS_PER_TILE, tileOf, tilesIn, withEntry } from './tile.ts';
 
 const NOW = 1_795_000_000_000;

@@ -2,7 +2,7 @@
  * A tile is a stretch of time in equal spans, aligned to powers of two, so that it can be loaded once
  * and shown again. Sparse spans have their entries; of dense ones only the counts are known. All pure.
  */
-import type { Activity, GardenEntry } from '../page-data.ts';
+import type { Activity, GardenEntry } from './garden-data.ts';
 import { lengthOf, type TimeRange } from './time-view.ts';
 
 export const SPANS_PER_TILE = 32;

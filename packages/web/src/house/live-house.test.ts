@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 
-import type { PageEntry } from '../page-data.ts';
+import type { PageEntry } from '../entries/entry-data.ts';
 import { type House, withEntry, withPresence } from './live-house.ts';
 
 const ROOM = { slug: 'hall', title: 'Hall', description: '', entries: 1, here: 0, activity: [] };

@@ -2,9 +2,10 @@
 import { KINDS } from '@open-presence/protocol';
 import { useEffect, useState } from 'preact/hooks';
 
+import type { PageEntry } from '../entries/entry-data.ts';
 import { withoutWithheld, type Withholding } from '../entries/withheld-entry.ts';
 import { openLiveEvents, type PresenceChange } from '../live-events.ts';
-import type { HousePage, PageEntry, PageVisitor } from '../page-data.ts';
+import type { HousePage, PageVisitor } from '../page-data.ts';
 
 /** How many entries and visitors are shown. */
 const MAX_NEWEST = 8;

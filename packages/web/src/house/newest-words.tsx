@@ -1,8 +1,8 @@
 import type { VNode } from 'preact';
 
+import type { PageEntry } from '../entries/entry-data.ts';
 import { KindMark } from '../kind-mark.tsx';
 import { Moment } from '../moment.tsx';
-import type { PageEntry } from '../page-data.ts';
 import { href, useShell, useWords } from '../shell.ts';
 import { VisitorName } from '../visitor-name.tsx';
 

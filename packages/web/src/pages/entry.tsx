@@ -2,12 +2,13 @@
 import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 
+import type { PageEntry } from '../entries/entry-data.ts';
 import { EntryList } from '../entries/entry-list.tsx';
 import { EntryView } from '../entries/entry-view.tsx';
 import { FreeMembers } from '../entries/free-members.tsx';
 import { TextReader } from '../entries/text-reader.tsx';
 import { withoutWithheld } from '../entries/withheld-entry.ts';
-import type { EntryPage, PageEntry } from '../page-data.ts';
+import type { EntryPage } from '../page-data.ts';
 import { href, useShell, useWords } from '../shell.ts';
 import { TakePart } from '../speaking/take-part.tsx';
 

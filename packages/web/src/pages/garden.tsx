@@ -5,6 +5,7 @@ import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 
 import { ActivityPlot, type PlotSeries } from '../activity-plot.tsx';
 import { Authors } from '../garden/authors.tsx';
+import type { Activity, GardenEntry } from '../garden/garden-data.ts';
 import { LivingPicture } from '../garden/living-picture.tsx';
 import {
   type ChosenAuthor,
@@ -15,7 +16,7 @@ import {
 import type { GardenPicture } from '../garden/picture.ts';
 import { Land, StillPicture } from '../garden/still-picture.tsx';
 import { Moment } from '../moment.tsx';
-import type { Activity, GardenEntry, GardenPage, Shell } from '../page-data.ts';
+import type { GardenPage, Shell } from '../page-data.ts';
 import { href, useShell, useWords } from '../shell.ts';
 import { Isolated } from '../visitor-name.tsx';
 
