@@ -1,5 +1,6 @@
 /** Loads the entries of a listing around those that are shown. */
-import type { Edge, ListSource, LoadedChunk } from '../list/windowed-list.tsx';
+import type { LoadedChunk } from '../list/chunk.tsx';
+import type { Edge, ListSource } from '../list/windowed-list.tsx';
 import type { EntryList, PageEntry } from './entry-data.ts';
 import { fetchBatch } from './live-entries.ts';
 

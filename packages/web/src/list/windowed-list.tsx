@@ -5,11 +5,7 @@
  */
 import { Component, type ComponentChildren, type VNode } from 'preact';
 
-/** `Place` is what a chunk is loaded again by. */
-export interface LoadedChunk<Place, Content> {
-  readonly place: Place;
-  readonly content: Content;
-}
+import { type Chunk, ChunkContent, type LoadedChunk, loadedOf, newChunk } from './chunk.tsx';
 
 /** What is found on one side of the list. */
 export interface Edge<Place, Content> {
@@ -40,16 +36,6 @@ interface WindowedListProps<Place, Content> {
   readonly onScroll?: () => void;
   /** Gets the list, to be changed from outside. */
   readonly handle?: { current: WindowedList<Place, Content> | null };
-}
-
-interface Chunk<Place, Content> {
-  place: Place;
-  /** Undefined while it is far away. */
-  content: Content | undefined;
-  /** In pixels, when it was last measured. */
-  height: number;
-  isLoading: boolean;
-  element: HTMLElement | null;
 }
 
 interface Anchor {
@@ -336,35 +322,5 @@ export class WindowedList<Place, Content> extends Component<WindowedListProps<Pl
       }
     }
     return null;
-  }
-}
-
-function newChunk<Place, Content>({
-  place,
-  content,
-}: LoadedChunk<Place, Content>): Chunk<Place, Content> {
-  return { place, content, height: 0, isLoading: false, element: null };
-}
-
-function loadedOf<Place, Content>({
-  place,
-  content,
-}: Chunk<Place, Content>): LoadedChunk<Place, Content> | undefined {
-  return content === undefined ? undefined : { place, content };
-}
-
-interface ChunkContentProps<Content> {
-  readonly content: Content;
-  readonly render: (content: Content) => ComponentChildren;
-}
-
-/** Rendered again only where its content is another. */
-class ChunkContent<Content> extends Component<ChunkContentProps<Content>> {
-  override shouldComponentUpdate({ content }: ChunkContentProps<Content>): boolean {
-    return content !== this.props.content;
-  }
-
-  override render(): ComponentChildren {
-    return this.props.render(this.props.content);
   }
 }
