@@ -64,7 +64,7 @@ function listenToPointers(
     }
     const [other] = [...pressed].filter(([id]) => id !== event.pointerId).map(([, place]) => place);
     if (other !== undefined) pinch(stage, picture, { from, to, other });
-    else picture.pan((from.x - to.x) / stage.clientWidth);
+    else picture.view.pan((from.x - to.x) / stage.clientWidth);
     travelled += Math.abs(to.x - from.x) + Math.abs(to.y - from.y);
     if (travelled > CLICK_DISTANCE) picture.point();
     pressed.set(event.pointerId, to);
@@ -100,8 +100,8 @@ function pinch(
   const width = stage.clientWidth;
   const before = Math.max(20, Math.abs(from.x - other.x));
   const after = Math.max(20, Math.abs(to.x - other.x));
-  picture.zoom(before / after, (to.x + other.x) / 2 / width);
-  picture.pan((from.x - to.x) / 2 / width);
+  picture.view.zoom(before / after, (to.x + other.x) / 2 / width);
+  picture.view.pan((from.x - to.x) / 2 / width);
 }
 
 /** With Ctrl, as pinching on a touchpad is reported too; without it, the page scrolls. */
@@ -110,7 +110,7 @@ function listenToWheel(stage: HTMLElement, picture: GardenPicture, signal: Abort
     const unit = event.deltaMode === WheelEvent.DOM_DELTA_PIXEL ? 1 : 30;
     const [across, down] = [event.deltaX * unit, event.deltaY * unit];
     if (Math.abs(across) > Math.abs(down) || event.shiftKey) {
-      picture.pan((across === 0 ? down : across) / stage.clientWidth);
+      picture.view.pan((across === 0 ? down : across) / stage.clientWidth);
       event.preventDefault();
       return;
     }
@@ -118,7 +118,7 @@ function listenToWheel(stage: HTMLElement, picture: GardenPicture, signal: Abort
     event.preventDefault();
     const factor = Math.exp(Math.max(-50, Math.min(50, down)) * 0.01);
     const { left } = stage.getBoundingClientRect();
-    picture.zoom(factor, (event.clientX - left) / stage.clientWidth);
+    picture.view.zoom(factor, (event.clientX - left) / stage.clientWidth);
   };
   stage.addEventListener('wheel', onWheel, { signal, passive: false });
 }
@@ -130,14 +130,14 @@ function listenToKeys(
   signal: AbortSignal,
 ): void {
   const actions: Readonly<Record<string, (event: KeyboardEvent) => void>> = {
-    ArrowLeft: ({ shiftKey }) => (shiftKey ? picture.pan(-0.25) : void picture.focusNext(-1)),
-    ArrowRight: ({ shiftKey }) => (shiftKey ? picture.pan(0.25) : void picture.focusNext(1)),
+    ArrowLeft: ({ shiftKey }) => (shiftKey ? picture.view.pan(-0.25) : void picture.focusNext(-1)),
+    ArrowRight: ({ shiftKey }) => (shiftKey ? picture.view.pan(0.25) : void picture.focusNext(1)),
     Home: () => picture.focusEnd('oldest'),
     End: () => picture.focusEnd('newest'),
     '+': () => picture.zoomSmoothly(1 / KEY_ZOOM),
     '=': () => picture.zoomSmoothly(1 / KEY_ZOOM),
     '-': () => picture.zoomSmoothly(KEY_ZOOM),
-    '0': () => picture.showWhole(),
+    '0': () => picture.view.showWhole(),
     Escape: () => picture.unfocus(),
     Enter: (event) => {
       if (picture.focused !== undefined) activate(picture.focused, picture, open, event);

@@ -101,10 +101,10 @@ export function LivingPicture(props: LivingPictureProps): VNode | null {
           <span aria-hidden="true">−</span>
           <span class="garden-hidden">{garden.farther}</span>
         </button>
-        <button type="button" onClick={() => picture.current?.showWhole()}>
+        <button type="button" onClick={() => picture.current?.view.showWhole()}>
           {garden.whole}
         </button>
-        <button type="button" onClick={() => picture.current?.showNewest()}>
+        <button type="button" onClick={() => picture.current?.view.showNewest()}>
           {garden.latest}
         </button>
       </div>

@@ -1,5 +1,5 @@
 /**
- * The living picture: owns the view, loads what is in it, and draws it whenever something changes.
+ * The living picture: loads what is in view, and draws it whenever something changes.
  * Knows nothing of pointers, keys or words: `interaction.ts` moves it, and the page describes what is
  * pointed at. Upholds that no more is loaded and drawn than the view needs, however long the log is.
  */
@@ -7,6 +7,7 @@ import type { Activity, GardenEntry } from './garden-data.ts';
 import { type Author, type ChosenAuthor, type Hues, mainAuthors } from './main-authors.ts';
 import { itemAt } from './hit-test.ts';
 import { followEntries } from './live-entries.ts';
+import { MovingView } from './moving-view.ts';
 import { type Box, type Frame, Painter } from './painter.ts';
 import { type PictureSize, unitFor } from './place.ts';
 import {
@@ -19,18 +20,7 @@ import {
 } from './scene.ts';
 import { tilesIn } from './tile.ts';
 import { fetchGarden, TileCache } from './tile-cache.ts';
-import { Travel } from './travel.ts';
 import { watchCanvas } from './watch-canvas.ts';
-import {
-  around,
-  lengthOf,
-  moved,
-  positionOf,
-  timeAt,
-  type TimeRange,
-  wholeRange,
-  zoomed,
-} from './time-view.ts';
 
 export interface PictureOptions {
   readonly canvas: HTMLCanvasElement;
@@ -50,16 +40,12 @@ export interface PictureOptions {
 const SWAY_FRAME_MS = 30;
 
 export class GardenPicture {
+  readonly view: MovingView;
   readonly #options: PictureOptions;
   readonly #painter: Painter;
   readonly #tiles: TileCache;
   readonly #closing = new AbortController();
   readonly #calm = matchMedia('(prefers-reduced-motion: reduce)');
-  #whole: TimeRange;
-  #oldest: number | undefined;
-  #newest: number | undefined;
-  #view: TimeRange;
-  #travel: Travel | undefined;
   #scene: Scene;
   #tilesShown: readonly unknown[] = [];
   #size: PictureSize = { width: 0, height: 0 };
@@ -81,10 +67,10 @@ export class GardenPicture {
   constructor(context: CanvasRenderingContext2D, options: PictureOptions) {
     this.#options = options;
     const { canvas, locale, entries, activity } = options;
-    this.#oldest = activity.oldest;
-    this.#newest = activity.newest;
-    this.#whole = this.#wholeRange();
-    this.#view = this.#whole;
+    this.view = new MovingView(activity, this.#calm, {
+      onChange: () => this.#refresh(),
+      onTravel: () => this.#redraw(),
+    });
     this.#scene = sceneOfEntries(entries);
     this.#painter = new Painter(canvas, context, locale);
     this.#tiles = new TileCache(() => this.#refresh());
@@ -106,37 +92,16 @@ export class GardenPicture {
     return this.#pointed;
   }
 
-  /** Moves the view by a part of its length. */
-  pan(part: number): void {
-    this.#setView(moved(this.#view, part, this.#whole));
-  }
-
-  /** `position`: what stays where it is, from 0 to 1. */
-  zoom(factor: number, position: number): void {
-    this.#setView(zoomed(this.#view, factor, timeAt(this.#view, position), this.#whole));
-  }
-
-  /** The same, as a movement. */
+  /** Towards what is focused, or what is in the middle. */
   zoomSmoothly(factor: number): void {
-    const goal = this.#travel?.to ?? this.#view;
-    const time = this.#focused?.time ?? timeAt(goal, 0.5);
-    this.#travelTo(zoomed(goal, factor, time, this.#whole));
-  }
-
-  showWhole(): void {
-    this.#travelTo(this.#whole);
-  }
-
-  showNewest(): void {
-    const length = Math.min(lengthOf(this.#view), lengthOf(this.#whole) / 8);
-    this.#travelTo({ from: this.#whole.to - length, to: this.#whole.to });
+    this.view.zoomSmoothly(factor, this.#focused?.time);
   }
 
   /** Comes so close to a meadow that its plants can be told apart. */
   approach(item: SceneItem): void {
     if (item.item !== 'meadow') return;
     if (this.#focused === item) this.#focusTime = item.time;
-    this.#travelTo(around(item, this.#whole));
+    this.view.approach(item);
   }
 
   /** `x`, `y`: CSS pixels from the upper left corner; none where nothing is pointed at. */
@@ -170,7 +135,7 @@ export class GardenPicture {
 
   /** Focuses the oldest or the newest item. */
   focusEnd(end: 'oldest' | 'newest'): void {
-    const time = end === 'oldest' ? this.#oldest : this.#newest;
+    const time = this.view[end];
     if (time !== undefined) this.#focusAt(time);
   }
 
@@ -189,25 +154,12 @@ export class GardenPicture {
     if (entries[0] !== undefined) this.#focusAt(entries[0].time);
   }
 
-  #wholeRange(): TimeRange {
-    const oldest = this.#oldest ?? Date.now();
-    return wholeRange(oldest, this.#newest ?? oldest, this.#size.width);
-  }
-
   #newestInView(): SceneItem | undefined {
-    return this.#scene.items.findLast(({ time }) => this.#isInView(time));
-  }
-
-  #isInView(time: number): boolean {
-    return time >= this.#view.from && time <= this.#view.to;
+    return this.#scene.items.findLast(({ time }) => this.view.has(time));
   }
 
   #focusAt(time: number, item?: SceneItem): void {
-    const goal = this.#travel?.to ?? this.#view;
-    const position = positionOf(goal, time);
-    if (position < 0.04 || position > 0.96) {
-      this.#travelTo(moved(goal, position - 0.5, this.#whole));
-    }
+    this.view.bringIn(time);
     if (item !== undefined) return this.#setFocus(item);
     this.#focusTime = time;
     this.#refresh();
@@ -224,22 +176,10 @@ export class GardenPicture {
     this.#options.onDescribe(item, item && this.#painter.boxOf(item, this.#frame(0)));
   }
 
-  #setView(view: TimeRange): void {
-    this.#travel = undefined;
-    this.#view = view;
-    this.#refresh();
-  }
-
-  #travelTo(to: TimeRange): void {
-    if (this.#calm.matches) return this.#setView(to);
-    this.#travel = new Travel(this.#view, to, performance.now());
-    this.#redraw();
-  }
-
   /** Shows the tiles of the view if they are loaded; else what was shown before stays. */
   #refresh(): void {
     if (this.#size.width > 0) {
-      const tiles = this.#tiles.request(tilesIn(this.#view, this.#size.width));
+      const tiles = this.#tiles.request(tilesIn(this.view.range, this.#size.width));
       const changed =
         tiles?.length !== this.#tilesShown.length ||
         tiles.some((tile, index) => tile !== this.#tilesShown[index]);
@@ -259,7 +199,7 @@ export class GardenPicture {
   }
 
   #focusLoaded(time: number): void {
-    if (!this.#isInView(time)) return;
+    if (!this.view.has(time)) return;
     this.#focusTime = undefined;
     const distance = (item: SceneItem): number => {
       if (item.item === 'meadow' && item.from <= time && item.to > time) return 0;
@@ -275,17 +215,11 @@ export class GardenPicture {
   }
 
   #add(entries: readonly GardenEntry[]): void {
-    const last = entries.at(-1);
-    if (last === undefined) return;
+    const [first, last] = [entries[0], entries.at(-1)];
+    if (first === undefined || last === undefined) return;
     for (const entry of entries) this.#tiles.add(entry);
-    const goal = this.#travel?.to ?? this.#view;
-    const [isWhole, isAtEnd] = [goal.from === this.#whole.from, goal.to === this.#whole.to];
-    this.#oldest ??= entries[0]?.time;
-    this.#newest = Math.max(this.#newest ?? 0, last.time);
-    this.#whole = this.#wholeRange();
     this.#options.onEntries(entries);
-    if (isWhole && isAtEnd) this.#travelTo(this.#whole);
-    else if (isAtEnd) this.#travelTo({ from: this.#whole.to - lengthOf(goal), to: this.#whole.to });
+    this.view.extend(first.time, last.time);
     this.#refresh();
   }
 
@@ -302,11 +236,9 @@ export class GardenPicture {
   }
 
   #resize(size: PictureSize): void {
-    const isWhole = this.#view === this.#whole;
     this.#size = size;
     this.#unit = 0;
-    this.#whole = this.#wholeRange();
-    if (isWhole) this.#view = this.#whole;
+    this.view.resize(size.width);
     this.#refresh();
   }
 
@@ -320,14 +252,14 @@ export class GardenPicture {
     if (this.#closing.signal.aborted || this.#size.width === 0) return;
     if (!this.#isInSight) {
       // The legend may be in sight without the picture.
-      if (this.#travel !== undefined) this.#setView(this.#travel.to);
+      this.view.arrive();
       return this.#reportAuthors();
     }
     const mayWait = this.#onlySways && now - this.#lastDrawn < SWAY_FRAME_MS;
     if (!mayWait) {
       this.#lastDrawn = now;
       this.#onlySways = true;
-      const isSettled = [this.#followTravel(now), this.#followUnit()].every((settled) => settled);
+      const isSettled = [this.view.follow(now), this.#followUnit()].every((settled) => settled);
       this.#isTravelling = !isSettled;
       const goesOn = this.#painter.draw(this.#frame(now));
       if (!isSettled) this.#redraw();
@@ -340,13 +272,13 @@ export class GardenPicture {
   #frame(now: number): Frame {
     return {
       scene: this.#scene,
-      view: this.#view,
+      view: this.view.range,
       size: this.#size,
       unit: this.#unit,
       now,
       isAnimated: !this.#calm.matches,
       isTravelling: this.#isTravelling,
-      hasEntries: this.#newest !== undefined,
+      hasEntries: this.view.newest !== undefined,
       chosen: this.#chosen,
       hues: this.#hues,
       pointed: this.#pointed,
@@ -354,18 +286,8 @@ export class GardenPicture {
     };
   }
 
-  /** Returns whether the view is where it should be. */
-  #followTravel(now: number): boolean {
-    if (this.#travel === undefined) return true;
-    this.#view = this.#travel.viewAt(now);
-    const isOver = this.#travel.isOver(now);
-    if (isOver) this.#travel = undefined;
-    this.#refresh();
-    return isOver;
-  }
-
   #reportAuthors(): void {
-    const inView = this.#scene.growths.filter(({ time }) => this.#isInView(time));
+    const inView = this.#scene.growths.filter(({ time }) => this.view.has(time));
     const authors = mainAuthors(inView.map(({ entry }) => entry));
     const key = JSON.stringify(authors);
     if (key === this.#authors || authors.length === 0) return;
@@ -375,8 +297,8 @@ export class GardenPicture {
 
   /** Lets growths become larger or smaller as there are fewer or more of them in view. */
   #followUnit(): boolean {
-    const growths = this.#scene.growths.filter(({ time }) => this.#isInView(time)).length;
-    const meadows = this.#scene.meadows.filter(({ time }) => this.#isInView(time)).length;
+    const growths = this.#scene.growths.filter(({ time }) => this.view.has(time)).length;
+    const meadows = this.#scene.meadows.filter(({ time }) => this.view.has(time)).length;
     const goal = unitFor(this.#size, growths + 4 * meadows);
     const isNear = Math.abs(goal - this.#unit) < 0.5;
     if (this.#unit === 0 || isNear || this.#calm.matches) this.#unit = goal;
