@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
 
-import type { Log } from '../log/log.ts';
+import type { Entry, Log, Selection } from '../log/log.ts';
 import { draftOf } from '../log/log.fixture.ts';
 import { openMemoryLog } from '../stores/memory/memory.ts';
 import { SeekingReader } from './seeking.ts';
@@ -50,4 +50,29 @@ describe('what visitors seek', () => {
     await contact('Lumen', 'x'.repeat(70_000));
     assert.deepEqual(await read('Lumen'), []);
   });
+
+  for (const [what, newer] of [
+    ['short', ['stone']],
+    ['long', Array.from({ length: 3000 }, (_, at) => `${at}`)],
+  ] as const)
+    it(`is not remembered as it was before a ${what} one that came while it was looked for`, async (t) => {
+      await contact('Lumen', 'moss');
+      const held = Promise.withResolvers<void>();
+      const begun = Promise.withResolvers<void>();
+      const readEntries = log.readEntries.bind(log);
+      async function* readSlowly(selection: Selection): AsyncGenerator<Entry> {
+        const found = await Array.fromAsync(readEntries(selection));
+        begun.resolve();
+        await held.promise;
+        yield* found;
+      }
+      t.mock.method(log, 'readEntries', readSlowly, { times: 1 });
+      const before = read('Lumen');
+      await begun.promise;
+      await contact('Lumen', ...newer);
+      await read('Мавка');
+      held.resolve();
+      assert.deepEqual(await before, ['moss']);
+      assert.deepEqual(await read('Lumen'), newer);
+    });
 });

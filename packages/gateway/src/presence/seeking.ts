@@ -19,7 +19,9 @@ export class SeekingReader {
   /** What is remembered has all first contacts up to here. */
   #head: Seq = 0;
   #updating: Promise<void> | undefined;
-  /** Changes when something that was remembered is forgotten. */
+  /** Visitors who are being looked for. */
+  #searches = 0;
+  /** Changes when something is forgotten, or is too long to be remembered. */
   #version = 0;
   #withheld = 0;
 
@@ -40,7 +42,10 @@ export class SeekingReader {
     const known = this.#remembered.get(key);
     if (known !== undefined) return known;
     const version = this.#version;
-    const seeking = await this.#readNewest(identity, this.#head);
+    this.#searches += 1;
+    const seeking = await this.#readNewest(identity, this.#head).finally(() => {
+      this.#searches -= 1;
+    });
     this.#forgetWithheld();
     // A later one may have come meanwhile.
     if (version === this.#version && !this.#remembered.has(key)) this.#remember(key, seeking);
@@ -50,7 +55,7 @@ export class SeekingReader {
   async #update(): Promise<void> {
     const head = this.#log.head();
     if (head - this.#head > MAX_NEW) this.#forget();
-    else if (this.#remembered.size > 0) await this.#readNew(head);
+    else if (this.#remembered.size + this.#searches > 0) await this.#readNew(head);
     this.#forgetWithheld();
     this.#head = head;
   }
@@ -70,8 +75,12 @@ export class SeekingReader {
   #remember(key: string, seeking: readonly string[]): void {
     if (this.#remembered.size >= MAX_VISITORS) this.#forget();
     const isShort = seeking.reduce((sum, { length }) => sum + length, seeking.length) <= MAX_LENGTH;
-    if (isShort) this.#remembered.set(key, seeking);
-    else if (this.#remembered.delete(key)) this.#version += 1;
+    if (isShort) {
+      this.#remembered.set(key, seeking);
+      return;
+    }
+    this.#remembered.delete(key);
+    this.#version += 1;
   }
 
   /** Once some of it may have been withheld. */
