@@ -34,7 +34,7 @@ export interface FinishedRequest {
 export type RequestObserver = (request: FinishedRequest) => void;
 
 /** As nginx counts a request whose caller left before a status was sent. */
-export const CALLER_LEFT = 499;
+const CALLER_LEFT = 499;
 
 /** Called once for each request, when its response has ended. `response`: undefined for simple ones. */
 export type FinishedCallback = (
