@@ -70,7 +70,9 @@ export class IndexConnection {
   }
 
   statement(sql: string): StatementSync {
-    return this.#statements.getOrInsertComputed(sql, () => this.#db.prepare(sql));
+    const statement = this.#statements.get(sql) ?? this.#db.prepare(sql);
+    this.#statements.set(sql, statement);
+    return statement;
   }
 
   close(): void {

@@ -126,7 +126,9 @@ export class Segments {
   /** Resolves when the segment can be read. Rejects once it cannot be made. */
   async available(number: number): Promise<void> {
     if (this.#shared.state(number) !== undefined && !this.#spoiled.has(number)) return;
-    await this.#waiting.getOrInsertComputed(number, () => Promise.withResolvers<void>()).promise;
+    const waiting = this.#waiting.get(number) ?? Promise.withResolvers<void>();
+    this.#waiting.set(number, waiting);
+    await waiting.promise;
   }
 
   /** Those who wait for a segment get the error. */
@@ -214,9 +216,13 @@ export class Segments {
 
   #writerOf(number: number): SegmentWriter {
     const { paths, log } = this.#context;
-    const segment = this.#segments.getOrInsertComputed(number, () => {
-      return { number, writer: undefined, record: undefined, isVerified: true };
-    });
+    const segment = this.#segments.get(number) ?? {
+      number,
+      writer: undefined,
+      record: undefined,
+      isVerified: true,
+    };
+    this.#segments.set(number, segment);
     segment.writer ??= new SegmentWriter({ paths, log, segments: this.#shared }, number);
     return segment.writer;
   }

@@ -70,10 +70,9 @@ function* testsOf(conditions: readonly FacetCondition[]): Generator<FacetTest, v
 const sets = new WeakMap<readonly Facet[], ReadonlySet<string>>();
 
 function listTest(list: readonly Facet[]): FacetTest {
-  const keys = sets.getOrInsertComputed(
-    list,
-    () => new Set(list.map((facet) => Buffer.from(facet).toString('latin1'))),
-  );
+  const keys =
+    sets.get(list) ?? new Set(list.map((facet) => Buffer.from(facet).toString('latin1')));
+  sets.set(list, keys);
   return (facets) => {
     for (let at = 0; at < facets.length; at += FACET_SIZE)
       if (keys.has(facets.toString('latin1', at, at + FACET_SIZE))) return true;
