@@ -98,6 +98,7 @@ const compositionRoot = [
   'cluster',
   'gateway',
   'http-worker',
+  'index',
   'log-copy',
   'open-log',
   'owner-access',

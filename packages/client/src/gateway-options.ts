@@ -1,6 +1,6 @@
 /** What a `Gateway` is opened with. */
-import type { ConnectionOptions } from './connection.ts';
-import type { ParseOptions } from './listing.ts';
+import type { ConnectionOptions, Query } from './connection.ts';
+import type { ReadOptions } from './listing.ts';
 
 export interface GatewayOptions extends ConnectionOptions {
   /** The visitor's name: who says, whose inbox it is, and who is present while reading. */
@@ -12,11 +12,13 @@ export interface GatewayOptions extends ConnectionOptions {
 }
 
 /** Throws a `TypeError` where numbers cannot be given as they were spelled. */
-export function parseOptionsOf(
-  { exactNumbers = false }: GatewayOptions,
+export function readOptionsOf(
+  { identity, exactNumbers = false }: GatewayOptions,
   longest: number,
-): ParseOptions {
+): ReadOptions {
   if (exactNumbers && !('rawJSON' in JSON))
     throw new TypeError('The option "exactNumbers" needs JSON.rawJSON: Node.js 22 or later.');
-  return { longest, exactNumbers };
+  // Makes the visitor present (PROTOCOL.md section 13.1).
+  const query: Query = identity === undefined ? {} : { as: identity };
+  return { longest, exactNumbers, query };
 }

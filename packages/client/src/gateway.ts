@@ -3,7 +3,7 @@ import type { Checkpoint, Discovery, Kind, RoomDocument, Status } from '@open-pr
 import { Connection, type Query, type Signal } from './connection.ts';
 import type { Entry } from './entry.ts';
 import { Follower, type FollowFilters } from './follow.ts';
-import { type GatewayOptions, parseOptionsOf } from './gateway-options.ts';
+import { type GatewayOptions, readOptionsOf } from './gateway-options.ts';
 import { entryLines, type LineFilters, logBytes, type LogRange } from './log/log-bytes.ts';
 import {
   readWithholdings,
@@ -11,13 +11,18 @@ import {
   type WithholdingsOptions,
 } from './log/withholdings.ts';
 import type { LogLine } from './log/log-lines.ts';
-import { readCheckpoint } from './log/read-checkpoint.ts';
-import { type LoggedEntry, type LogOptions, readEntries, readLog } from './log/read-log.ts';
+import {
+  type LoggedEntry,
+  type LogOptions,
+  readCheckpoint,
+  readEntries,
+  readLog,
+} from './log/read-log.ts';
 import {
   listEntries,
   type ListingEnd,
   type ListingFilters,
-  type ParseOptions,
+  type ReadOptions,
   searchEntries,
   type SearchResult,
 } from './listing.ts';
@@ -54,17 +59,16 @@ export class Gateway {
   readonly identity: string | undefined;
   readonly #identityType: string;
   readonly #connection: Connection;
-  /** Makes the visitor present (PROTOCOL.md section 13.1). */
+  readonly #reading: ReadOptions;
   readonly #present: Query;
-  readonly #parsing: ParseOptions;
 
   constructor(address: string | URL, options: GatewayOptions = {}) {
     const { identity, identityType = 'ai_entity' } = options;
     this.identity = identity;
     this.#identityType = identityType;
-    this.#present = identity === undefined ? {} : { as: identity };
     this.#connection = new Connection(address, options);
-    this.#parsing = parseOptionsOf(options, this.#connection.longest);
+    this.#reading = readOptionsOf(options, this.#connection.longest);
+    this.#present = this.#reading.query;
   }
 
   /** Without a slash at its end. */
@@ -218,7 +222,7 @@ export class Gateway {
    */
   entries({ signal, ...filters }: ListingFilters = {}): AsyncGenerator<Entry, ListingEnd> {
     const query = { ...this.#present, ...filters };
-    return listEntries(this.#connection, query, this.#parsing, signal);
+    return listEntries(this.#connection, { ...this.#reading, query, signal });
   }
 
   /**
@@ -252,7 +256,7 @@ export class Gateway {
     { signal, ...filters }: Omit<ListingFilters, 'q'> = {},
   ): AsyncGenerator<SearchResult, ListingEnd> {
     const query = { ...this.#present, ...filters, q };
-    return searchEntries(this.#connection, query, this.#parsing, signal);
+    return searchEntries(this.#connection, { ...this.#reading, query, signal });
   }
 
   /**
@@ -266,7 +270,7 @@ export class Gateway {
    * if (isShortened(entry)) console.log('It is long.');
    */
   async entry(id: string, { signal }: Signal = {}): Promise<Entry> {
-    return await readEntry(this.#connection, id, this.#present, this.#parsing, signal);
+    return await readEntry(this.#connection, id, { ...this.#reading, signal });
   }
 
   /**
@@ -300,7 +304,7 @@ export class Gateway {
    * const { cursor } = follower;
    */
   follow(filters: FollowFilters = {}): Follower {
-    return new Follower(this.#connection, filters, { ...this.#parsing, query: this.#present });
+    return new Follower(this.#connection, filters, this.#reading);
   }
 
   /**
@@ -317,7 +321,7 @@ export class Gateway {
    * Returns the checkpoint behind the last entry.
    */
   log(options: LogOptions = {}): AsyncGenerator<LoggedEntry, Checkpoint> {
-    return readEntries(this.logLines(options), this.#parsing);
+    return readEntries(this.logLines(options), this.#reading);
   }
 
   /** The same as the bytes that links are made of, in flat memory whatever the size of an entry. */

@@ -61,11 +61,12 @@ export interface ParseOptions {
   readonly exactNumbers: boolean;
 }
 
-interface ListingRequest<Item> {
-  readonly path: string;
+export interface ReadOptions extends ParseOptions, Signal {
   readonly query: Query;
-  readonly signal: AbortSignal | undefined;
-  readonly longest: number;
+}
+
+interface ListingRequest<Item> extends ReadOptions {
+  readonly path: string;
   readonly parse: (line: Line) => Item;
   /** The query for what follows the last item, of which `count` were read. */
   readonly resume: (query: Query, last: Item, count: number) => Query;
@@ -80,16 +81,12 @@ const FIRST_PAGE = 256;
 /** See `Gateway.entries`. */
 export function listEntries(
   connection: Connection,
-  query: Query,
-  parsing: ParseOptions,
-  signal: AbortSignal | undefined,
+  options: ReadOptions,
 ): AsyncGenerator<Entry, ListingEnd> {
   return readListing<Entry>(connection, {
+    ...options,
     path: '/api/entries',
-    query,
-    signal,
-    longest: parsing.longest,
-    parse: (line) => entryOf(line, parsing),
+    parse: (line) => entryOf(line, options),
     resume: (query, { seq }) => ({
       ...query,
       [query['order'] === 'oldest' ? 'after' : 'before']: seq,
@@ -100,17 +97,14 @@ export function listEntries(
 /** See `Gateway.search`. */
 export function searchEntries(
   connection: Connection,
-  query: Query,
-  parsing: ParseOptions,
-  signal: AbortSignal | undefined,
+  options: ReadOptions,
 ): AsyncGenerator<SearchResult, ListingEnd> {
   let skipped = 0;
   return readListing<SearchResult>(connection, {
+    ...options,
     path: '/api/search',
-    query,
-    signal,
     longest: LONGEST_RESULT,
-    parse: (line) => resultOf(line, parsing),
+    parse: (line) => resultOf(line, options),
     resume: (query, { entry }, count) => {
       if (query['order'] === 'oldest') return { ...query, after: entry.seq };
       if (query['order'] === 'newest') return { ...query, before: entry.seq };

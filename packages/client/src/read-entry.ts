@@ -1,19 +1,17 @@
 /** Reads one entry: parsed, or its bytes. */
 import { referencedId } from '@open-presence/protocol';
 
-import type { Connection, Query } from './connection.ts';
+import type { Connection } from './connection.ts';
 import type { Entry } from './entry.ts';
 import { readWhole } from './lines.ts';
-import { entryOf, type ParseOptions } from './listing.ts';
+import { entryOf, type ReadOptions } from './listing.ts';
 import { PresenceError } from './presence-error.ts';
 
 /** See `Gateway.entry`. */
 export async function readEntry(
   connection: Connection,
   id: string,
-  query: Query,
-  parsing: ParseOptions,
-  signal: AbortSignal | undefined,
+  { query, signal, ...parsing }: ReadOptions,
 ): Promise<Entry> {
   const response = await connection.send(entryPath(id), { query, signal });
   const bytes = connection.bytes(response, signal);

@@ -40,26 +40,6 @@ import { dataPathsIn } from './stores/sqlite/data-paths.ts';
 import type { OpeningProgress, OwnedLog } from './stores/sqlite/store.ts';
 import { threadModule } from './thread-module.ts';
 
-export { isShareable, type ListenAddress } from './http/listen-address.ts';
-export type { LogFault } from './stores/sqlite/log/chain-verifier.ts';
-export { type FolderLog, openFolderLog } from './stores/sqlite/folder-log.ts';
-export { verifyLog, type VerifyEvent, type VerifyResult } from './stores/sqlite/repair/verify.ts';
-export type { DerivedFault } from './stores/sqlite/segments/verify-segments.ts';
-export { scrubProgress, type ScrubProgress } from './stores/sqlite/damage/scrub-progress.ts';
-export { verifyDerived } from './stores/sqlite/segments/verify-segments.ts';
-export {
-  backUpLog,
-  type BackupOptions,
-  type BackupReport,
-} from './stores/sqlite/backup/back-up.ts';
-export { parseStreamAddress } from './log/stream-address.ts';
-export {
-  restoreLog,
-  RestoreRefusal,
-  type RestoreOptions,
-  type RestoreReport,
-} from './stores/sqlite/backup/restore-log.ts';
-
 export interface GatewayConfig extends LogConfig {
   /** Port 0 for any that is free. */
   readonly listen: ListenAddress;

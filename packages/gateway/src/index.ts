@@ -14,31 +14,29 @@ export { checkLog, hasPages, runningGateway } from './start-checks.ts';
 export type { MetricsAddress } from './metrics-endpoint.ts';
 export type { RequestLogOptions } from './request-log.ts';
 export type { LogLine } from './operations/log-line.ts';
+export { isShareable, type ListenAddress } from './http/listen-address.ts';
+export type { LogFault } from './stores/sqlite/log/chain-verifier.ts';
+export { type FolderLog, openFolderLog } from './stores/sqlite/folder-log.ts';
+export { verifyLog, type VerifyEvent, type VerifyResult } from './stores/sqlite/repair/verify.ts';
+export { scrubProgress, type ScrubProgress } from './stores/sqlite/damage/scrub-progress.ts';
+export { type DerivedFault, verifyDerived } from './stores/sqlite/segments/verify-segments.ts';
 export {
   backUpLog,
-  isShareable,
-  openFolderLog,
-  parseStreamAddress,
-  restoreLog,
-  RestoreRefusal,
-  scrubProgress,
-  startGateway,
-  verifyDerived,
-  verifyLog,
   type BackupOptions,
   type BackupReport,
-  type DerivedFault,
-  type FolderLog,
-  type ListenAddress,
-  type LogFault,
-  type ScrubProgress,
-  type VerifyEvent,
+} from './stores/sqlite/backup/back-up.ts';
+export { parseStreamAddress } from './log/stream-address.ts';
+export {
+  restoreLog,
+  RestoreRefusal,
+  type RestoreOptions,
+  type RestoreReport,
+} from './stores/sqlite/backup/restore-log.ts';
+export {
+  startGateway,
   type Gateway,
   type GatewayConfig,
   type Mirroring,
-  type RestoreOptions,
-  type RestoreReport,
-  type VerifyResult,
   type WakingProgress,
 } from './gateway.ts';
 export {

@@ -4,11 +4,12 @@ import type { Checkpoint } from '@open-presence/protocol';
 import type { Connection, Query, Signal } from '../connection.ts';
 import { type Entry, parseEntry, shortenedEntry } from '../entry.ts';
 import type { ParseOptions } from '../listing.ts';
+import { SHORT } from '../lines.ts';
 import { PresenceError } from '../presence-error.ts';
 import { SilenceTimer } from '../silence-timer.ts';
 import { ChainVerifier } from './chain-verifier.ts';
 import { dataLines } from './data-lines.ts';
-import { type LogLine, readLogLines } from './log-lines.ts';
+import { checkpointIn, type LogLine, readLogLines } from './log-lines.ts';
 import type { Sha256 } from './sha256.ts';
 
 export interface LogOptions extends Signal {
@@ -98,6 +99,29 @@ export async function* readEntries(
   } finally {
     await source.return?.();
   }
+}
+
+/** `at`: the entry behind which it was; where the log is now, without it. */
+export async function readCheckpoint(
+  connection: Connection,
+  at: number | undefined,
+  query: Query,
+  signal: AbortSignal | undefined,
+): Promise<Checkpoint> {
+  const { path, position } =
+    at === undefined
+      ? { path: '/api/log/head', position: {} }
+      : { path: '/api/log', position: { after: at, limit: 0 } };
+  const response = await connection.send(path, {
+    query: { ...query, ...position },
+    headers: { Accept: 'application/json' },
+    signal,
+  });
+  const text = await connection.text(response, { longest: SHORT, signal });
+  const found = checkpointIn(text);
+  if (found !== undefined) return found;
+  const message = `${response.url} answered with what is no checkpoint: ${text.slice(0, 200)}`;
+  throw new PresenceError('unexpected-answer', message, { status: response.status });
 }
 
 class LogRequest {

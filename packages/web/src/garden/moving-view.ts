@@ -1,4 +1,5 @@
 /** Which part of time is in view, and how the view moves to another. */
+import type { Activity } from './garden-data.ts';
 import {
   around,
   lengthOf,
@@ -9,7 +10,8 @@ import {
   wholeRange,
   zoomed,
 } from './time-view.ts';
-import { Travel } from './travel.ts';
+
+const TRAVEL_MS = 450;
 
 interface ViewCallbacks {
   /** Called when another part is in view. */
@@ -31,10 +33,7 @@ export class MovingView {
 
   /** `calm`: matches where nothing should travel. */
   constructor(
-    {
-      oldest,
-      newest,
-    }: { readonly oldest?: number | undefined; readonly newest?: number | undefined },
+    { oldest, newest }: Pick<Activity, 'oldest' | 'newest'>,
     calm: Pick<MediaQueryList, 'matches'>,
     callbacks: ViewCallbacks,
   ) {
@@ -144,5 +143,34 @@ export class MovingView {
     if (this.#calm.matches) return this.#show(to);
     this.#travel = new Travel(this.#range, to, performance.now());
     this.#callbacks.onTravel();
+  }
+}
+
+/** A change of the view that takes a moment. */
+class Travel {
+  readonly to: TimeRange;
+  readonly #from: TimeRange;
+  readonly #started: number;
+
+  constructor(from: TimeRange, to: TimeRange, started: number) {
+    this.#from = from;
+    this.to = to;
+    this.#started = started;
+  }
+
+  isOver(now: number): boolean {
+    return now - this.#started >= TRAVEL_MS;
+  }
+
+  /** Lengths change by the same factor in each frame. */
+  viewAt(now: number): TimeRange {
+    if (this.isOver(now)) return this.to;
+    const part = Math.max(0, (now - this.#started) / TRAVEL_MS);
+    const eased = part * part * (3 - 2 * part);
+    const [first, last] = [lengthOf(this.#from), lengthOf(this.to)];
+    const length = first * (last / first) ** eased;
+    const share = first === last ? eased : (first - length) / (first - last);
+    const from = this.#from.from + (this.to.from - this.#from.from) * share;
+    return { from, to: from + length };
   }
 }

@@ -15,29 +15,20 @@ import {
   type TakenParameters,
 } from '../parameter-check.ts';
 import type { RouteName } from '../request-observer.ts';
-import type { RouteDescription } from '../route-description.ts';
-import type { SimplePostHandler } from '../simple-post.ts';
 import { type Door, EVENT_STREAM, type Representation, type Route } from './door.ts';
 
 type NamedRepresentation<App extends StartupContext> = Representation<App> & {
   readonly name: RouteName;
 };
 
+type Mutable<Type> = { -readonly [Name in keyof Type]: Type[Name] };
+
 /** What all doors serve at one path. */
-export interface MergedRoute<App extends StartupContext> {
-  readonly path: string;
+export type MergedRoute<App extends StartupContext> = Mutable<Omit<Route<App>, 'get'>> & {
   readonly representations: NamedRepresentation<App>[];
   /** Of its `POST`. */
   postName?: RouteName;
-  post?: Handler<App>;
-  simplePost?: SimplePostHandler<App>;
-  postFromPage?: Handler<App>;
-  storesByGet?: true;
-  postParameters?: TakenParameters;
-  whileStarting?: Handler<StartupContext>;
-  description?: RouteDescription;
-  instead?: Route<App>['instead'];
-}
+};
 
 /** One route for each path, in the order in which the doors list them. */
 export function mergeRoutes<App extends StartupContext>(
@@ -46,7 +37,7 @@ export function mergeRoutes<App extends StartupContext>(
   const byPath = new Map<string, MergedRoute<App>>();
   for (const [door, { routes }] of Object.entries(doors)) {
     for (const { path, get, ...others } of routes) {
-      const merged = byPath.get(path) ?? { path, representations: [] };
+      const merged: MergedRoute<App> = byPath.get(path) ?? { path, representations: [] };
       byPath.set(path, merged);
       const name = { path, door };
       merged.representations.push(...get.map((one) => ({ ...one, name })));

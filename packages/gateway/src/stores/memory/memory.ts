@@ -5,13 +5,7 @@
  */
 import { randomInt, randomUUID } from 'node:crypto';
 
-import {
-  entryId,
-  type Filter,
-  type Kind,
-  SALTS,
-  type EntryMetadata,
-} from '@open-presence/protocol';
+import { entryId, type Kind, SALTS, type EntryMetadata } from '@open-presence/protocol';
 
 import { alternativesAt, countConditions, type Facet } from '../../log/facet.ts';
 import { portableText } from '../../json/portable-entry.ts';
@@ -39,11 +33,12 @@ import type {
 } from '../../log/log.ts';
 import { matches, ranking } from './rank.ts';
 import {
+  bodyOf,
   chunksOf,
   entryOf,
   exactEntry,
   hex,
-  rankedTextOf,
+  MemorySpool,
   storedEntry,
   type StoredEntry,
   withholdEntry,
@@ -98,11 +93,8 @@ class MemoryLog implements Log {
   }
 
   async append(draft: Draft): Promise<AppendResult> {
-    const { kind, room, facets, key, body: source, portability = 'exact' } = draft;
-    const spooled = source instanceof MemorySpool;
-    if (!spooled && !(source instanceof Uint8Array))
-      throw new TypeError('Cannot append the spool of another log');
-    const body = Buffer.concat(spooled ? source.chunks : [source]);
+    const { kind, room, key } = draft;
+    const body = bodyOf(draft);
     const keyHex = key && hex(key);
     const earlier = keyHex === undefined ? undefined : this.#keys.get(keyHex);
     if (earlier !== undefined) {
@@ -112,12 +104,7 @@ class MemoryLog implements Log {
       return { outcome: isSame ? 'repeated' : 'conflict', metadata };
     }
     const metadata = this.#nextMetadata(kind, room);
-    const allFacets = Buffer.concat(spooled ? [facets, ...source.facets.values()] : [facets]);
-    const stored = storedEntry(
-      metadata,
-      { body, facets: allFacets, key, portability, spooled },
-      this.linkAt(this.head()),
-    );
+    const stored = storedEntry(metadata, draft, body, this.linkAt(this.head()));
     this.#entries.push(stored);
     if (keyHex !== undefined) this.#keys.set(keyHex, stored);
     for (const callback of this.#watchers) callback();
@@ -200,10 +187,7 @@ class MemoryLog implements Log {
 
   readRanked({ skip, limit, ...query }: RankedQuery): LogRead<RankedEntry> {
     const { entries: matching } = this.#select({ ...query, order: 'newest', limit: Infinity });
-    const rankOf = ranking(
-      query.textQuery,
-      this.#entries.map((entry) => rankedTextOf(entry)),
-    );
+    const rankOf = ranking(query.textQuery, this.#entries);
     const ranked: RankedEntry[] = [];
     let before = Math.min(query.before ?? Infinity, this.head() + 1);
     for (let left = matching; left.length > 0;) {
@@ -211,7 +195,7 @@ class MemoryLog implements Log {
       left = left.slice(section.length);
       const rankedFrom = left.length === 0 ? undefined : section.at(-1)?.metadata.seq;
       const sorted = section
-        .map((entry) => ({ entry, rank: rankOf(rankedTextOf(entry)) }))
+        .map((entry) => ({ entry, rank: rankOf(entry) }))
         .toSorted((a, b) => b.rank - a.rank);
       for (const [index, { entry }] of sorted.entries()) {
         const endsSection = rankedFrom !== undefined && index === sorted.length - 1;
@@ -288,27 +272,6 @@ class MemoryLog implements Log {
     const entries = matching.slice(0, selection.limit ?? matching.length);
     const end = { last: entries.at(-1)?.metadata.seq, more: entries.length < matching.length };
     return { entries, end, signal: selection.signal };
-  }
-}
-
-class MemorySpool implements Spool {
-  readonly chunks: Uint8Array[] = [];
-  readonly facets = new Map<Filter, Buffer>();
-
-  async write(bytes: Uint8Array): Promise<void> {
-    this.chunks.push(Uint8Array.from(bytes));
-  }
-
-  async addFacets(facets: Uint8Array, filter: Filter): Promise<void> {
-    this.facets.set(filter, Buffer.concat([this.facets.get(filter) ?? Buffer.alloc(0), facets]));
-  }
-
-  async removeFacets(filter: Filter): Promise<void> {
-    this.facets.delete(filter);
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    // Owns nothing but memory.
   }
 }
 

@@ -4,10 +4,10 @@ import { termsIn, type TextQuery, type Term } from '../../log/text-query.ts';
 /** The string values of an entry, each as a list of words. */
 export type Values = readonly (readonly string[])[];
 
-/** An entry, and how many facets it has: they count for its length. */
-export interface RankedText {
+/** An entry. Its facets count for its length. */
+interface RankedText {
   readonly values: Values;
-  readonly facets: number;
+  readonly facets: { readonly size: number };
 }
 
 export function matches(values: Values, { all, none }: TextQuery): boolean {
@@ -38,7 +38,7 @@ export function ranking(
 
 /** In words, counting the end of each value and each facet as one. */
 function length({ values, facets }: RankedText): number {
-  return values.reduce((sum, words) => sum + words.length + 1, facets);
+  return values.reduce((sum, words) => sum + words.length + 1, facets.size);
 }
 
 function count(values: Values, { words, isPrefix }: Term): number {

@@ -1,15 +1,15 @@
 /** An entry as the memory store keeps it: how it is made, read, ranked and withheld. */
 import { createHash, randomBytes } from 'node:crypto';
 
-import { entryHead, type EntryMetadata } from '@open-presence/protocol';
+import { entryHead, type EntryMetadata, type Filter } from '@open-presence/protocol';
 
 import { portableEntry } from '../../json/portable-entry.ts';
 import { stringValuesIn } from '../../json/string-values.ts';
 import { facet, FACET_SIZE } from '../../log/facet.ts';
-import type { Entry, Withholding } from '../../log/log.ts';
+import type { Draft, Entry, Spool, Withholding } from '../../log/log.ts';
 import type { Portability } from '../../log/portability.ts';
 import { tokenize } from '../../search/tokenizer.ts';
-import type { RankedText, Values } from './rank.ts';
+import type { Values } from './rank.ts';
 
 export interface StoredEntry {
   readonly metadata: EntryMetadata;
@@ -29,26 +29,49 @@ export interface StoredEntry {
   withholding: Withholding | undefined;
 }
 
-interface StoredDraft {
-  readonly body: Buffer;
-  readonly facets: Buffer;
-  readonly key: Uint8Array | undefined;
-  readonly portability: Portability;
-  readonly spooled: boolean;
+/** What is written of a large body, and its facets. */
+export class MemorySpool implements Spool {
+  readonly chunks: Uint8Array[] = [];
+  readonly facets = new Map<Filter, Buffer>();
+
+  async write(bytes: Uint8Array): Promise<void> {
+    this.chunks.push(Uint8Array.from(bytes));
+  }
+
+  async addFacets(facets: Uint8Array, filter: Filter): Promise<void> {
+    this.facets.set(filter, Buffer.concat([this.facets.get(filter) ?? Buffer.alloc(0), facets]));
+  }
+
+  async removeFacets(filter: Filter): Promise<void> {
+    this.facets.delete(filter);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    // Owns nothing but memory.
+  }
+}
+
+export function bodyOf({ body }: Draft): Buffer {
+  if (body instanceof MemorySpool) return Buffer.concat(body.chunks);
+  if (body instanceof Uint8Array) return Buffer.from(body);
+  throw new TypeError('Cannot append the spool of another log');
 }
 
 /** `previous`: the link of the entry before, in hex. */
 export function storedEntry(
   metadata: EntryMetadata,
-  { body, facets, key, portability, spooled }: StoredDraft,
+  { facets, key, portability = 'exact', body: source }: Draft,
+  body: Buffer,
   previous: string,
 ): StoredEntry {
+  const spooled = source instanceof MemorySpool;
+  const allFacets = spooled ? [facets, ...source.facets.values()] : [facets];
   const own = entryHead(metadata);
   let values: Values | undefined;
   const stored: StoredEntry = {
     metadata,
     portability,
-    facets: new Set(split(facets)),
+    facets: new Set(split(Buffer.concat(allFacets))),
     body,
     text: Buffer.concat([Buffer.from(own + (body.length > 0 ? ',' : '')), body, Buffer.from('}')]),
     get values() {
@@ -121,10 +144,6 @@ export function exactEntry({
       yield* chunksOf(text.subarray(from));
     },
   };
-}
-
-export function rankedTextOf({ values, facets }: StoredEntry): RankedText {
-  return { values, facets: facets.size };
 }
 
 export function* chunksOf(text: Buffer): Generator<Uint8Array, void, undefined> {
