@@ -151,10 +151,13 @@ async function tryOthers(visitor: string): Promise<void> {
   const bun = [...exec, '--package=bun@1.4.5', '--', 'bun'];
   await needed('bun from npm', run('npm', [...bun.slice(1), '--version'], { cwd: visitor }));
   await visitWith('Bun', [...bun, 'program.js', url], visitor);
-  await writeFile(join(visitor, 'bundle.js'), await bundled(visitor));
-  await needed('miniflare from npm', install(visitor, `miniflare@${MINIFLARE}`));
-  await writeFile(join(visitor, 'workerd.js'), WORKERD);
-  await visitWith('workerd', [process.execPath, 'workerd.js', visitor, url], visitor);
+  // Of its own: what is installed in a project takes the place of what was there.
+  const worker = join(folder, 'workerd');
+  await needed('miniflare from npm', install(worker, `miniflare@${MINIFLARE}`));
+  const bundle = await bundled(visitor);
+  for (const project of [visitor, worker]) await writeFile(join(project, 'bundle.js'), bundle);
+  await writeFile(join(worker, 'workerd.js'), WORKERD);
+  await visitWith('workerd', [process.execPath, 'workerd.js', worker, url], worker);
   const server = await serveFiles(visitor);
   const browser = await needed('Chromium (CONTRIBUTING.md: npm run test:install)', startChromium());
   try {
