@@ -148,7 +148,7 @@ const zones: readonly Zone[] = [
     except: [...compositionRoot, `${gateway}/routes.ts`],
     forbids: {
       ...inGateway,
-      [folder('stores')]: 'Only gateway.ts and its threads import stores.',
+      [folder('stores')]: 'Only the composition root and its threads import stores.',
       [folder(`doors/(${DOORS.join('|')})`)]: 'Only routes.ts knows all doors.',
     },
   },
@@ -161,7 +161,7 @@ const zones: readonly Zone[] = [
   },
   {
     files: [`${gateway}/routes.ts`],
-    forbids: { ...inGateway, [folder('stores')]: 'Only gateway.ts and its threads import stores.' },
+    forbids: { ...inGateway, [folder('stores')]: 'Only the composition root and its threads import stores.' },
   },
   { files: ['packages/cli/src/**'], except: ['packages/cli/src/main.ts'], forbids: everywhere },
 ];
