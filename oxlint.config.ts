@@ -161,7 +161,10 @@ const zones: readonly Zone[] = [
   },
   {
     files: [`${gateway}/routes.ts`],
-    forbids: { ...inGateway, [folder('stores')]: 'Only the composition root and its threads import stores.' },
+    forbids: {
+      ...inGateway,
+      [folder('stores')]: 'Only the composition root and its threads import stores.',
+    },
   },
   { files: ['packages/cli/src/**'], except: ['packages/cli/src/main.ts'], forbids: everywhere },
 ];
