@@ -1,5 +1,6 @@
 /** Backups and restores for tests. */
 import { execFile } from 'node:child_process';
+import { watch } from 'node:fs';
 
 import { backUpLog, type BackupOptions, type BackupReport } from '@open-presence/gateway';
 import { restoreLog, type RestoreOptions, type RestoreReport } from '@open-presence/gateway';
@@ -48,14 +49,28 @@ interface Ended {
   readonly stderr: string;
 }
 
+interface Killing {
+  readonly afterMs?: number;
+  /** The time begins when something changes in this folder; without it, at once. */
+  readonly changing?: string;
+}
+
 /** The command in a process of its own, which is killed if it does not end in time. */
-export function presence(args: readonly string[], timeout = 60_000): Promise<Ended> {
+export function presence(
+  args: readonly string[],
+  { afterMs = 60_000, changing }: Killing = {},
+): Promise<Ended> {
   const { promise, resolve } = Promise.withResolvers<Ended>();
-  const child = execFile(
-    process.execPath,
-    [COMMAND, ...args],
-    { timeout, killSignal: 'SIGKILL' },
-    (_, stdout, stderr) => resolve({ code: child.exitCode, stdout, stderr }),
-  );
+  let timer: NodeJS.Timeout | undefined;
+  const begin = (): void => {
+    timer ??= setTimeout(() => child.kill('SIGKILL'), afterMs);
+  };
+  const watcher = changing === undefined ? undefined : watch(changing, { recursive: true }, begin);
+  const child = execFile(process.execPath, [COMMAND, ...args], (_, stdout, stderr) => {
+    clearTimeout(timer);
+    watcher?.close();
+    resolve({ code: child.exitCode, stdout, stderr });
+  });
+  if (watcher === undefined) begin();
   return promise;
 }

@@ -2,6 +2,7 @@
 // PRESENCE_BACKUPS makes more of them, PRESENCE_BACKUP_PAUSE_MS later ones.
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -32,9 +33,10 @@ test('backups during kills under load have what was acknowledged before they beg
   const restored: { folder: string; head: number; acknowledged: ReadonlySet<string> }[] = [];
   for (let count = 0; count < BACKUPS; count += 1) {
     const acknowledged = new Set(ledger.acknowledged.map(({ own }) => idIn(own)));
-    const killedAfter = count % 3 === 2 ? 1 + random.below(BACKUP_MS) : undefined;
-    const { code, stderr } = await presence(['backup', backup, '--data', data], killedAfter);
-    if (killedAfter === undefined) assert.equal(code, 0, stderr);
+    const isKilled = count % 3 === 2;
+    const killing = isKilled ? { afterMs: 1 + random.below(BACKUP_MS) } : {};
+    const { code, stderr } = await presence(['backup', backup, '--data', data], killing);
+    if (!isKilled) assert.equal(code, 0, stderr);
     if (code === 0) {
       const folder = join(folders.path, `restored-${count}`);
       const { report } = await restore(backup, folder);
@@ -73,11 +75,12 @@ test('a backup that is killed at any moment keeps what it had, and the next one 
   const { code: first } = await presence(['backup', at('timed'), '--data', data]);
   assert.equal(first, 0);
   const usualMs = performance.now() - start;
+  await mkdir(backup);
   let [kept, interrupted] = [0, 0];
   for (let count = 0; count < 3 * BACKUPS; count += 1) {
     await say();
-    const killedAfter = Math.ceil(usualMs * (0.3 + random.below(700) / 1000));
-    await presence(['backup', backup, '--data', data], killedAfter);
+    const afterMs = random.below(Math.ceil(usualMs / 4));
+    await presence(['backup', backup, '--data', data], { afterMs, changing: backup });
     if (existsSync(join(backup, 'log.sqlite'))) {
       const { code, stderr } = await presence(['verify', backup]);
       assert.ok(code === 0 || code === 2, stderr);
