@@ -19,6 +19,8 @@ const FOLDERS = [...(process.env['PATH'] ?? '').split(delimiter), '/usr/sbin', '
 const PROBES = {
   chromium: () => chromiumPath() !== undefined,
   'nats-server': () => runs(join(import.meta.dirname, '../scripts/nats-server.sh')),
+  /** It needs pseudo-terminals, which a bare root folder has not. */
+  script: () => runs('script', '--quiet', '--return', '--command', 'true', '/dev/null'),
   /** A process may trace another, and make its system calls fail. */
   strace: () => runs('strace', '-o', '/dev/null', 'true'),
   'to mount a disk': mounts,
@@ -47,7 +49,6 @@ type Program =
   | 'promtool'
   | 'python3'
   | 'ruby'
-  | 'script'
   | 'setpriv'
   | 'systemd-analyze'
   | 'timeout'
