@@ -25,7 +25,7 @@ function forms(fields: Fields): Form[] {
     ([name, value]) =>
       `------x\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`,
   );
-  const pairs = fields.map(([name, value]) => [name, value]);
+  const pairs = fields.map(([name, value]): [string, string] => [name, value]);
   return [
     { headers: URLENCODED, body: new URLSearchParams(pairs).toString() },
     { headers: MULTIPART, body: `${parts.join('')}------x--\r\n` },

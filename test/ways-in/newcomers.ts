@@ -47,7 +47,7 @@ export const NEWCOMERS: Readonly<Record<string, Arrive>> = {
 
 function formOf(members: JsonObject): string {
   const pairs = Object.entries(members).flatMap(([name, value]) =>
-    [value].flat().map((element) => [name, asString(element)]),
+    [value].flat().map((element): [string, string] => [name, asString(element)]),
   );
   return new URLSearchParams(pairs).toString();
 }

@@ -83,7 +83,7 @@ export class Connection implements SimplePostResponder {
     this.socket = socket;
     this.#callbacks = callbacks;
     this.#observer = callbacks.finished && new ConnectionObserver(socket, callbacks.finished);
-    const [parse] = socket.listeners('data');
+    const parse = socket.listeners('data').find(isListener);
     if (parse === undefined) throw new Error('The HTTP server does not listen to "data".');
     this.#parse = parse;
     socket.removeAllListeners('data');
@@ -93,7 +93,7 @@ export class Connection implements SimplePostResponder {
       else this.#parseRequests(bytes);
     });
     // What follows the request that is being answered may be whole requests too.
-    const endParsing = socket.listeners('end').at(-1);
+    const endParsing = socket.listeners('end').findLast(isListener);
     if (endParsing === undefined) throw new Error('The HTTP server does not listen to "end".');
     socket.removeListener('end', endParsing);
     socket.on('end', () => {
@@ -324,4 +324,8 @@ export class Connection implements SimplePostResponder {
     this.stopParsing();
     this.#discards = true;
   }
+}
+
+function isListener(value: unknown): value is (...given: unknown[]) => void {
+  return typeof value === 'function';
 }

@@ -112,7 +112,7 @@ export class FacetHash {
 /** Copies into an array of its own: a view would keep the pool it was cut from in memory. */
 function digest(text: string | Uint8Array): Facet {
   const bytes = new Uint8Array(FACET_SIZE);
-  const sha256 = hash('sha256', text, 'latin1');
+  const sha256 = hash('sha256', text, 'binary');
   for (let at = 0; at < FACET_SIZE; at += 1) bytes[at] = sha256.charCodeAt(at);
   return bytes;
 }

@@ -92,7 +92,10 @@ suite('a urlencoded form', () => {
     });
     await fc.assert(
       fc.asyncProperty(fc.array(field), fc.constantFrom(97, 4096), async (fields, size) => {
-        const pairs = fields.map(({ name, value }) => [name, value.toWellFormed()]);
+        const pairs = fields.map(({ name, value }): [string, string] => [
+          name,
+          value.toWellFormed(),
+        ]);
         const form = new URLSearchParams(pairs).toString();
         assert.equal(await convertPieces(URLENCODED, form, size), convert(URLENCODED, form));
       }),

@@ -247,7 +247,7 @@ function tooLong(parameter: string, max: number): GatewayError {
   return new GatewayError('invalid-parameter', message, { faults: [{ parameter, detail }] });
 }
 
-function newDecoder(): TextDecoder {
+function newDecoder(): InstanceType<typeof TextDecoder> {
   return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 }
 

@@ -6,5 +6,5 @@ export function sha256(bytes: Uint8Array): Uint8Array {
 
 /** The same as a string of 32 characters below 256: faster, where it is only written elsewhere. */
 export function sha256Binary(bytes: Uint8Array): string {
-  return hash('sha256', bytes, 'latin1');
+  return hash('sha256', bytes, 'binary');
 }

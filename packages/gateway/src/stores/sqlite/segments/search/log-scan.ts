@@ -60,9 +60,9 @@ function* testsOf(conditions: readonly FacetCondition[]): Generator<FacetTest, v
   for (const condition of conditions) {
     if (condition instanceof Uint8Array)
       // A match between two facets would be one of 128 bits of their digests.
-      for (const facet of facetsIn(condition)) yield (facets) => facets.includes(facet);
+      for (const facet of facetsIn(condition)) yield (facets) => facets.indexOf(facet) >= 0;
     else if (condition.length <= MAX_FEW)
-      yield (facets) => condition.some((facet) => facets.includes(facet));
+      yield (facets) => condition.some((facet) => facets.indexOf(facet) >= 0);
     else yield listTest(condition);
   }
 }
