@@ -116,13 +116,17 @@ function comparable(received: string): string {
     parts.push(isWhole ? head.replace(/Content-Length: \d+/, '') : head);
     parts.push((isWhole ? decode(body) : body).toString('latin1'));
   }
-  return parts
-    .join('')
-    .replaceAll(/Date: [^\r]*/g, 'Date')
-    .replaceAll(/[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}/g, 'ID')
-    .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME')
-    .replaceAll(/"log":"[^"]*"/g, 'LOG')
-    .replaceAll(/ETag: [^\r]*/g, 'ETag');
+  return (
+    parts
+      .join('')
+      .replaceAll(/Date: [^\r]*/g, 'Date')
+      .replaceAll(/[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}/g, 'ID')
+      .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME')
+      .replaceAll(/"log":"[^"]*"/g, 'LOG')
+      .replaceAll(/ETag: [^\r]*/g, 'ETag')
+      // A page names its gateway.
+      .replaceAll(/127\.0\.0\.1:\d+/g, 'ADDRESS')
+  );
 }
 
 async function storedIn({ log }: ComparedGateway): Promise<string> {
