@@ -35,7 +35,6 @@ interface Job {
 
 /** A segment is being written until it is sealed. */
 interface Segment {
-  readonly number: number;
   writer: SegmentWriter | undefined;
   record: SegmentRecord | undefined;
   isVerified: boolean;
@@ -69,7 +68,7 @@ export class Segments {
     }
     this.#newest = Math.max(0, ...this.#segments.keys());
     shared.indexed = this.#positionOf(this.#newest) ?? 0;
-    for (const { number, writer } of this.#segments.values())
+    for (const [number, { writer }] of this.#segments)
       if (number === this.#newest || writer?.isFull === true) writer?.publish();
     yield* this.#count();
   }
@@ -153,7 +152,7 @@ export class Segments {
   async close(): Promise<void> {
     this.failed(new StorageFault('The log is closed.'));
     await this.#job?.steps.return();
-    for (const { number, writer, record } of this.#segments.values()) {
+    for (const [number, { writer, record }] of this.#segments) {
       if (record !== undefined) restoreRecord(this.#context.paths, number, record);
       if (writer === undefined) continue;
       writer.endChunks();
@@ -167,7 +166,7 @@ export class Segments {
   async #reopened(number: number, record: SegmentRecord): Promise<boolean> {
     const { paths } = this.#context;
     if (record.isSealed) {
-      this.#segments.set(number, { number, writer: undefined, record, isVerified: false });
+      this.#segments.set(number, { writer: undefined, record, isVerified: false });
       this.#tally.addCounts(record.counts);
       return true;
     }
@@ -217,7 +216,6 @@ export class Segments {
   #writerOf(number: number): SegmentWriter {
     const { paths, log } = this.#context;
     const segment = this.#segments.get(number) ?? {
-      number,
       writer: undefined,
       record: undefined,
       isVerified: true,
@@ -294,7 +292,7 @@ export class Segments {
   async *#seal(number: number): Steps {
     const close = (): void => this.#closeWriter(number);
     const record = yield* sealSegment(this.#context, this.#writerOf(number), close);
-    this.#segments.set(number, { number, writer: undefined, record, isVerified: true });
+    this.#segments.set(number, { writer: undefined, record, isVerified: true });
   }
 
   /** Lets readers use a sealed segment once it was checked. */
@@ -310,8 +308,7 @@ export class Segments {
 
   /** A sealed segment that was merely touched is right if its checksum is. */
   #removeSpoiled(): void {
-    for (const spoiled of this.#spoiled.values()) {
-      const { number, generation } = spoiled;
+    for (const { number, generation, isCorrupt: isWrong } of this.#spoiled.values()) {
       if (this.#shared.generation(number) !== generation) {
         // It was made again since.
         if (this.#shared.state(number) !== undefined) this.#published(number);
@@ -319,7 +316,7 @@ export class Segments {
       }
       const segment = this.#segments.get(number);
       const fault = new SpoiledFile(`The segment ${number} was changed by somebody else.`);
-      if (segment?.record === undefined || spoiled.isCorrupt) this.#replace(number, fault);
+      if (segment?.record === undefined || isWrong) this.#replace(number, fault);
       else {
         this.#shared.withdraw(number);
         segment.isVerified = false;
