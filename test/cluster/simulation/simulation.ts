@@ -76,6 +76,11 @@ class Simulation {
   readonly #withheld: number[] = [];
   readonly #folder: string;
   readonly #backups: string;
+  /**
+   * Entries whose files the backup lacks. Only what is withheld may be so: its upload is erased from the
+   * stream, and a gateway that comes late has the entry before it learns why.
+   */
+  readonly #faulty: number[] = [];
   /** The folder of a backup that a copy can be made from; undefined if there is none. */
   #backup: string | undefined;
 
@@ -103,6 +108,11 @@ class Simulation {
     // A chunk that came late is given up with the next message of its gateway.
     for (const [index, gateway] of this.#gateways.entries()) this.#append(gateway, index);
     await this.#finish(this.#gateways);
+    assert.deepEqual(
+      this.#faulty.filter((seq) => !this.#withheld.includes(seq)),
+      [],
+      'the backup has faults',
+    );
     // What is erased by now is not needed to make another copy.
     const late = [this.#further('late')];
     if (this.#backup !== undefined) {
@@ -139,8 +149,9 @@ class Simulation {
   async #backUp(index: number): Promise<void> {
     const data = join(this.#folder, String(index));
     if (!existsSync(dataPathsIn(data).log)) return;
-    const { report } = await backUp(data, this.#backups);
-    if (report.isCopy) this.#backup = report.folder;
+    const { report, faults } = await backUp(data, this.#backups);
+    this.#faulty.push(...faults.map((fault) => Number.parseInt(fault, 10)));
+    if (report.isCopy && faults.length === 0) this.#backup = report.folder;
   }
 
   #act(index: number): void {
