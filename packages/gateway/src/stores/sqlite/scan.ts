@@ -37,7 +37,7 @@ export class Scan {
   /** The first entry of the chunk that was skipped last. */
   #skippedTo: Seq = Infinity;
   #pageStart: ReadPosition | undefined;
-  /** The chunk directly after the one that was read last, if no other entries are between them. */
+  /** The chunk after the one that was read last, which is next if no entry of the kind is between them. */
   #followingChunk: Chunk | undefined;
 
   constructor(options: ScanOptions) {
@@ -81,7 +81,7 @@ export class Scan {
     const { source } = this.#options;
     if (source === undefined) return this.#consecutive(at, limit);
     const chunk = this.#followingChunk;
-    if (chunk?.last === at) return { seqs: [at], chunk, next: chunk.first - 1 };
+    if (chunk?.last === at) return { seqs: [at], chunk, next: chunk.previous };
     const page = source.page(at, limit);
     return page instanceof Promise
       ? page.then((found) => this.#upToChunk(found))
@@ -133,7 +133,7 @@ export class Scan {
     const from = first >= this.#skippedTo ? this.#skippedTo - 1 : first;
     const chunk = this.#chunks?.find(this.#options.low, from, this.#left);
     if (chunk === undefined || chunk.last < (page.next ?? 0)) return page;
-    if (chunk.last === first) return { seqs: [first], chunk, next: chunk.first - 1 };
+    if (chunk.last === first) return { seqs: [first], chunk, next: chunk.previous };
     return { seqs: page.seqs.filter((seq) => seq > chunk.last), next: chunk.last };
   }
 }

@@ -9,7 +9,7 @@ import type { DataPaths } from '../data-paths.ts';
 import { segmentFolder } from '../segment-record.ts';
 
 /** Must change with the tables, with the tokenizer, and with which values are searched. */
-export const SEGMENT_FORMAT = 3;
+export const SEGMENT_FORMAT = 4;
 
 // `ascii` splits at spaces, and leaves the words of our own tokenizer as they are.
 const TABLES = `
@@ -32,6 +32,7 @@ const TABLES = `
     first INTEGER NOT NULL,
     last INTEGER NOT NULL,
     count INTEGER NOT NULL,
+    previous INTEGER NOT NULL,
     PRIMARY KEY (kind, first)
   ) WITHOUT ROWID, STRICT;
   -- position: the newest entry of the segment that is in it. rows: those of the large entry after it that

@@ -91,7 +91,7 @@ export class SegmentWriter {
     this.#setNewest = db.prepare(
       'INSERT INTO newest VALUES (?, ?) ON CONFLICT DO UPDATE SET seq = excluded.seq',
     );
-    this.#putChunk = db.prepare('INSERT INTO chunks VALUES (?, ?, ?, ?)');
+    this.#putChunk = db.prepare('INSERT INTO chunks VALUES (?, ?, ?, ?, ?)');
     this.#setState = db.prepare('INSERT OR REPLACE INTO state VALUES (?, ?)');
     this.#storedRows = this.#state('rows') ?? 0;
     this.position = this.#state('position') ?? this.first - 1;
@@ -215,7 +215,7 @@ export class SegmentWriter {
       const step = rows.next();
       if (step.done === true) {
         tally.add(entry);
-        this.#chunks.end(entry.kind);
+        this.#chunks.addLarge(entry);
         this.#setState.run('larges', 1);
         this.#large = undefined;
         this.#storedRows = 0;
@@ -237,8 +237,8 @@ export class SegmentWriter {
   }
 
   #putChunks(): void {
-    for (const { kind, first, last, count } of this.#chunks.takeEnded())
-      this.#putChunk.run(kind, first, last, count);
+    for (const { kind, first, last, count, previous } of this.#chunks.takeEnded())
+      this.#putChunk.run(kind, first, last, count, previous);
   }
 
   #totalChanges(): number {

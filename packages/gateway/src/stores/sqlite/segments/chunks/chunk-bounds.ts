@@ -17,6 +17,8 @@ export interface Chunk {
   readonly first: Seq;
   readonly last: Seq;
   readonly count: number;
+  /** The entry of the kind before the first one, where it is known; else the seq before. */
+  readonly previous: Seq;
 }
 
 interface OpenChunk extends Chunk {
@@ -26,25 +28,28 @@ interface OpenChunk extends Chunk {
 
 export class ChunkBounds {
   readonly #open = new Map<Kind, OpenChunk>();
+  /** The newest entry of each kind. */
+  readonly #last = new Map<Kind, Seq>();
   #ended: Chunk[] = [];
 
   /** Adds the next entry, which is small. */
   add({ kind, seq, size: added }: Pick<EntryRow, 'kind' | 'seq' | 'size'>): void {
-    const open = this.#open.get(kind) ?? { first: seq, count: 0, size: 0 };
+    const previous = this.#last.get(kind) ?? seq - 1;
+    const open = this.#open.get(kind) ?? { kind, first: seq, count: 0, size: 0, previous };
     const size = open.size + added;
-    this.#open.set(kind, { kind, first: open.first, last: seq, count: open.count + 1, size });
-    if (size >= CHUNK_SIZE) this.end(kind);
+    this.#open.set(kind, { ...open, last: seq, count: open.count + 1, size });
+    this.#last.set(kind, seq);
+    if (size >= CHUNK_SIZE) this.#end(kind);
   }
 
-  /** Ends the chunk of a kind. */
-  end(kind: Kind): void {
-    const open = this.#open.get(kind);
-    if (open !== undefined && open.size >= MIN_CHUNK_SIZE) this.#ended.push(open);
-    this.#open.delete(kind);
+  /** Adds the next entry, which is large. */
+  addLarge({ kind, seq }: Pick<EntryRow, 'kind' | 'seq'>): void {
+    this.#end(kind);
+    this.#last.set(kind, seq);
   }
 
   endAll(): void {
-    for (const kind of this.#open.keys()) this.end(kind);
+    for (const kind of this.#open.keys()) this.#end(kind);
   }
 
   /** Those that have ended since the last call. */
@@ -52,5 +57,11 @@ export class ChunkBounds {
     const ended = this.#ended;
     this.#ended = [];
     return ended;
+  }
+
+  #end(kind: Kind): void {
+    const open = this.#open.get(kind);
+    if (open !== undefined && open.size >= MIN_CHUNK_SIZE) this.#ended.push(open);
+    this.#open.delete(kind);
   }
 }

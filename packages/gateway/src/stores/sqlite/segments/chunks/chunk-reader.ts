@@ -27,7 +27,7 @@ const MAX_FILE_SIZE = CHUNK_HEADER_SIZE + 64 + MAX_CHUNK_SIZE;
 /** Files that are remembered as checked. */
 const MAX_CHECKED = 16_384;
 
-const NEWEST = `SELECT kind, first, last, count FROM chunks
+const NEWEST = `SELECT * FROM chunks
   WHERE kind = ? AND last <= ? ORDER BY first DESC LIMIT 16`;
 
 interface CheckedFile {

@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { after, before, describe, it, mock } from 'node:test';
 import { crc32, inflateRawSync, zstdDecompressSync } from 'node:zlib';
 
 import { until } from '../../../../../../../conformance/until.ts';
@@ -14,6 +14,7 @@ import type { Log, Selection, StoredEncoding } from '../../../../log/log.ts';
 import { ResumableText, selectedTexts } from '../../../../log/resumable-text.ts';
 import { untilSearchable } from '../../../../search/search.fixture.ts';
 import { openSqliteLog } from '../../store.ts';
+import { SegmentMatches } from '../search/segment-matches.ts';
 import { verifyDerived } from '../verify-segments.ts';
 
 const GARDEN: Selection = { facets: [facet('kind', 'garden')], order: 'newest' };
@@ -113,8 +114,8 @@ describe('chunks in an encoding', () => {
         return draftOf({ body: `${text}${String.raw` \ud83d`}"`, portability: 'halves' });
       if (at % 9 === 1) return draftOf({ body: `${text}","n":1e999`, portability: 'omitted' });
       return draftOf({ body: `${text}"` });
-    });
-    for (const some of [drafts.slice(0, -5), drafts.slice(-5)]) {
+    }).flatMap((draft) => [draft, draftOf({ kind: 'seeds', body: '"text":"between"' })]);
+    for (const some of [drafts.slice(0, -10), drafts.slice(-10)]) {
       await using log = await openSqliteLog({ folder });
       logId = log.id;
       await Promise.all(some.map((draft) => log.append(draft)));
@@ -197,6 +198,16 @@ describe('chunks in an encoding', () => {
     // The last one goes on.
     for (const encoding of ['zstd', 'gzip'] as const)
       assert.equal((await readCompressed(log, encoding, CHUNKS - 1)).text, text);
+  });
+
+  it('are read without looking for the entries that they have', async () => {
+    await using log = await openSqliteLog({ folder });
+    await readCompressed(log, 'zstd');
+    const found = mock.method(SegmentMatches.prototype, 'page');
+    assert.equal((await read(log, 'zstd')).compressed, CHUNKS);
+    // For the newest entries, and for those after a chunk that a stop has ended.
+    assert.ok(found.mock.callCount() <= 4, `${found.mock.callCount()} pages`);
+    mock.restoreAll();
   });
 
   it('go on where a reader has paused', async () => {
