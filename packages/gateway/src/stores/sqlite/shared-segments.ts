@@ -14,6 +14,11 @@ const MAX_SEGMENTS = 65_536;
 /** As JSON. Memory that is not written is not taken. */
 const MAX_COUNTS = 16 * 1024 * 1024;
 
+/** The low bits of a generation; those above count the changes. */
+const CHANGING = 1;
+const SEALED = 2;
+const MARKS = 2;
+
 const SIZE = 0;
 const COUNTS_VERSION = 1;
 const COUNTS_LENGTH = 2;
@@ -31,6 +36,8 @@ export interface CountsUntil {
 export interface SegmentState {
   /** Differs once the file has changed. Odd while it is being changed. */
   readonly generation: number;
+  /** Whether the file never changes. */
+  readonly isSealed: boolean;
   /** See `fingerprintOf`. */
   readonly fingerprint: number;
 }
@@ -71,8 +78,10 @@ export class SharedSegments {
   state(number: number): SegmentState | undefined {
     const generation = this.generation(number);
     const fingerprint = Atomics.load(this.#cells, STATES + 2 * number + 1);
-    if (generation !== this.generation(number)) return { generation: 1, fingerprint };
-    return fingerprint === 0 ? undefined : { generation, fingerprint };
+    const isSealed = (generation & SEALED) !== 0;
+    if (generation !== this.generation(number))
+      return { generation: CHANGING, isSealed, fingerprint };
+    return fingerprint === 0 ? undefined : { generation, isSealed, fingerprint };
   }
 
   generation(number: number): number {
@@ -81,17 +90,17 @@ export class SharedSegments {
 
   /** To be called before the file of a segment that can be read is changed. */
   change(number: number): void {
-    if (number < MAX_SEGMENTS) Atomics.or(this.#cells, STATES + 2 * number, 1);
+    if (number < MAX_SEGMENTS) Atomics.or(this.#cells, STATES + 2 * number, CHANGING);
   }
 
   /** The segment can be read as its file is now. */
-  publish(number: number, fingerprint: number): void {
-    this.#set(number, fingerprint);
+  publish(number: number, fingerprint: number, mark: '' | 'sealed' = ''): void {
+    this.#set(number, fingerprint, mark === 'sealed' ? SEALED : 0);
   }
 
   /** The segment cannot be read any more. */
   withdraw(number: number): void {
-    this.#set(number, 0);
+    this.#set(number, 0, 0);
   }
 
   /** Of entries up to this seq. */
@@ -113,12 +122,12 @@ export class SharedSegments {
     Atomics.add(this.#cells, COUNTS_VERSION, 1);
   }
 
-  #set(number: number, fingerprint: number): void {
+  #set(number: number, fingerprint: number, mark: number): void {
     if (number >= MAX_SEGMENTS) return;
     const at = STATES + 2 * number;
-    const generation = Atomics.or(this.#cells, at, 1) | 1;
+    const count = (Atomics.or(this.#cells, at, CHANGING) >> MARKS) + 1;
     Atomics.store(this.#cells, at + 1, fingerprint);
-    Atomics.store(this.#cells, at, generation + 1);
+    Atomics.store(this.#cells, at, (count << MARKS) | mark);
   }
 }
 

@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { StatementSync } from 'node:sqlite';
 import { test } from 'node:test';
 
+import { dataFolder } from '../../../../../../test/gateway-process.ts';
 import type { Log, Seq } from '../../../log/log.ts';
 import { draftOf, randomOf } from '../../../log/log.fixture.ts';
 import { openSqliteLog } from '../store.ts';
@@ -14,7 +12,8 @@ const COUNT = 2000;
 
 for (const visitors of [40, 1600])
   test(`the newest entry of each of ${visitors} identities is found, in the tail and in the index`, async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'presence-'));
+    await using temporary = await dataFolder();
+    const { path: folder } = temporary;
     const random = randomOf(20_261_123);
     const authors: { readonly name: string; readonly isLarge: boolean }[] = [];
     const append = async (log: Log): Promise<void> => {
@@ -62,11 +61,11 @@ for (const visitors of [40, 1600])
     for (const range of ranges) await check(log, range);
     await append(log);
     for (const range of [...ranges, { after: 1000, before: 3900 }]) await check(log, range);
-    await rm(folder, { recursive: true, force: true });
   });
 
 test('they cost the same, however many names an entry addresses', async ({ mock }) => {
-  const folder = await mkdtemp(join(tmpdir(), 'presence-'));
+  await using temporary = await dataFolder();
+  const { path: folder } = temporary;
   {
     await using log = await openSqliteLog({ folder });
     const to = Array.from({ length: 20_000 }, (_, at) => `visitor-${at}`);
@@ -87,5 +86,4 @@ test('they cost the same, however many names an entry addresses', async ({ mock 
   mock.restoreAll();
   assert.ok(found.includes(1) && found.includes(501));
   assert.ok(count > 0 && count < 2000, `${count} queries`);
-  await rm(folder, { recursive: true, force: true });
 });

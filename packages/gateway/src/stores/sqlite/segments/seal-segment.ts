@@ -27,6 +27,6 @@ export async function* sealSegment(
   segments.withdraw(number);
   closeWriter();
   renameSync(copy, file);
-  segments.publish(number, fingerprintOf(statOf(file)));
+  segments.publish(number, fingerprintOf(statOf(file)), 'sealed');
   return await writeRecord(context, number, { last, counts, isSealed: true });
 }

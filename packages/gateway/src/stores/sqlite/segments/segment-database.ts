@@ -4,6 +4,7 @@
  */
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 
 import type { DataPaths } from '../data-paths.ts';
 import { segmentFolder } from '../segment-record.ts';
@@ -40,6 +41,8 @@ const TABLES = `
   CREATE TABLE state (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID, STRICT;
 `;
 
+const HAS_LARGE = "SELECT 1 FROM state WHERE name = 'larges'";
+
 export function indexFile(paths: DataPaths, number: number): string {
   return join(segmentFolder(paths, number), 'index.sqlite');
 }
@@ -64,9 +67,15 @@ export function openIndex(file: string): DatabaseSync {
 export class IndexConnection {
   readonly #db: DatabaseSync;
   readonly #statements = new Map<string, StatementSync>();
+  readonly #isSealed: boolean;
+  #hasLarge: boolean | undefined;
 
-  constructor(file: string) {
-    this.#db = new DatabaseSync(file, { readOnly: true, timeout: 0 });
+  /** `isSealed`: SQLite does not lock the file then, nor look whether it has changed. */
+  constructor(file: string, isSealed: boolean) {
+    this.#isSealed = isSealed;
+    const url = pathToFileURL(file);
+    if (isSealed) url.searchParams.set('immutable', '1');
+    this.#db = new DatabaseSync(url, { readOnly: true, timeout: 0 });
     this.#db.exec('PRAGMA cache_size = -512');
   }
 
@@ -74,6 +83,12 @@ export class IndexConnection {
     const statement = this.#statements.get(sql) ?? this.#db.prepare(sql);
     this.#statements.set(sql, statement);
     return statement;
+  }
+
+  /** Whether the segment has large entries. */
+  get hasLarge(): boolean {
+    const known = this.#isSealed ? this.#hasLarge : undefined;
+    return (this.#hasLarge = known ?? this.statement(HAS_LARGE).get() !== undefined);
   }
 
   close(): void {

@@ -28,6 +28,7 @@ export interface SpoiledSegment {
 
 interface OpenSegment {
   readonly ino: number;
+  readonly isSealed: boolean;
   readonly connection: IndexConnection;
 }
 
@@ -75,7 +76,7 @@ export class SegmentReader implements Disposable {
     if (state.generation % 2 !== 0) return 'changing';
     let open: OpenSegment | undefined;
     try {
-      open = this.#connect(number);
+      open = this.#connect(number, state.isSealed);
       const value = read(open.connection);
       const stats = statSync(indexFile(this.#paths, number));
       if (this.#hasChanged(number, state)) return 'changing';
@@ -93,13 +94,14 @@ export class SegmentReader implements Disposable {
     for (const number of this.#open.keys()) this.#close(number);
   }
 
-  #connect(number: number): OpenSegment {
+  #connect(number: number, isSealed: boolean): OpenSegment {
+    if (this.#open.get(number)?.isSealed !== isSealed) this.#close(number);
     let open = this.#open.get(number);
     this.#open.delete(number);
     if (open === undefined) {
       const file = indexFile(this.#paths, number);
       const { ino } = statSync(file);
-      open = { ino, connection: new IndexConnection(file) };
+      open = { ino, isSealed, connection: new IndexConnection(file, isSealed) };
     }
     this.#open.set(number, open);
     const [oldest] = this.#open.keys();

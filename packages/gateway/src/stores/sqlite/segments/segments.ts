@@ -302,7 +302,7 @@ export class Segments {
     const fingerprint = fingerprintOf(statOf(indexFile(this.#context.paths, number)));
     yield* verifyRecorded(this.#context.paths, number, segment.record);
     segment.isVerified = true;
-    this.#shared.publish(number, fingerprint);
+    this.#shared.publish(number, fingerprint, 'sealed');
     this.#published(number);
   }
 

@@ -22,6 +22,8 @@ const MAX_ROWS: number = 2 ** 22;
 const MAX_TERMS = 32;
 /** A prefix costs as much as this many words: FTS5 merges all words that begin with it. */
 const PREFIX_WEIGHT = 8;
+/** The token of no facet. */
+const NOTHING = `"${facetToken(Buffer.of(0))}"`;
 /** Facets that are looked up together with others. */
 const MAX_FEW = 8;
 /** Facets in a statement of their own. */
@@ -94,7 +96,7 @@ export class MatchQuery {
     const [distributed, ...others] = lists;
     this.first = function* first() {
       for (const list of distributed === undefined ? [[]] : listQueries(distributed)) {
-        const whole = [...parts, ...[list].flat()].join(' AND ');
+        const whole = matchAll([...parts, ...[list].flat()]);
         yield without.length === 0 ? whole : `(${whole}) NOT (${without.join('')})`;
       }
     };
@@ -148,6 +150,14 @@ function divide(conditions: readonly FacetCondition[]): {
   const [first, ...others] = rest;
   const isAlone = few.length === 0 && lists.length === 0 && first !== undefined;
   return isAlone ? { few: [first()], lists, rest: others } : { few, lists, rest };
+}
+
+/**
+ * The first is often the kind or the room of a listing, which most entries have. FTS5 would look into it for
+ * each entry that has any of the others. It looks into a NOT before, for entries that have them all.
+ */
+function matchAll([first = '', ...others]: readonly string[]): string {
+  return others.length === 0 ? first : `((${others.join(' AND ')}) NOT ${NOTHING}) AND ${first}`;
 }
 
 function* listQueries(list: readonly Facet[]): Generator<string, void, undefined> {

@@ -19,7 +19,6 @@ const MAX_SINGLE = 64;
 const ALL = 'SELECT rowid AS id FROM texts WHERE texts MATCH ? AND rowid BETWEEN ? AND ?';
 const OLDEST = `${ALL} ORDER BY rowid LIMIT ?`;
 const NEWEST = `${ALL} ORDER BY rowid DESC LIMIT ?`;
-const HAS_LARGE = "SELECT 1 FROM state WHERE name = 'larges'";
 
 /** Part of a segment, and how much of it is wanted. */
 export interface PageOf extends SeqRange {
@@ -35,6 +34,8 @@ export class SegmentMatches {
   readonly #number: number;
   readonly #query: MatchQuery;
   readonly rows: LargeRows;
+  /** Whether the segment has large entries; undefined before the first read. */
+  #hasLarge: boolean | undefined;
 
   constructor(reader: SegmentReader, number: number, query: MatchQuery) {
     this.#reader = reader;
@@ -60,7 +61,8 @@ export class SegmentMatches {
 
   /** All large entries: their rows together have what an entry must have. */
   *largeSeqs(range: SeqRange): SearchSteps<readonly Seq[]> {
-    if (!(yield* this.read((index) => index.statement(HAS_LARGE).get() !== undefined))) return [];
+    const hasLarge = this.#hasLarge ?? (yield* this.read((index) => index.hasLarge));
+    if (!hasLarge) return [];
     let seqs: readonly Seq[] | undefined;
     for (const condition of this.#query.single()) {
       const found: ReadonlySet<Seq> =
@@ -140,7 +142,10 @@ export class SegmentMatches {
   }
 
   *#ids(sql: string, ...parameters: (string | number)[]): SearchSteps<readonly number[]> {
-    const rows = yield* this.read((index) => index.statement(sql).all(...parameters));
+    const rows = yield* this.read((index) => {
+      this.#hasLarge = index.hasLarge;
+      return index.statement(sql).all(...parameters);
+    });
     return rows.map(({ id }) => id as number);
   }
 }

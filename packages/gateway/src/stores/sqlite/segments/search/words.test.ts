@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { cp, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
@@ -29,7 +28,8 @@ const NAMES = ['Lumen', 'Мавка', 'Nobody'];
 
 describe('words in the SQLite store', () => {
   it('are found as a plain list finds them, in the same order', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'presence-'));
+    await using temporary = await dataFolder();
+    const { path: folder } = temporary;
     await using log = await openSqliteLog({ folder });
     await using plain = openMemoryLog();
     const random = randomOf(20_261_121);
@@ -76,11 +76,11 @@ describe('words in the SQLite store', () => {
         await Array.fromAsync(plain.readRanked(which), ({ metadata }) => metadata.seq),
       );
     }
-    await rm(folder, { recursive: true, force: true });
   });
 
   it('come the best first, each once, to the last, also while others speak', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'presence-'));
+    await using temporary = await dataFolder();
+    const { path: folder } = temporary;
     await using log = await openSqliteLog({ folder });
     const many = 17_000;
     const say = async (count: number): Promise<void> => {
@@ -121,11 +121,11 @@ describe('words in the SQLite store', () => {
       // Entries appended meanwhile are in a new query.
       (await bestSeqs(log, textQuery('garden'), many + 5)).slice(many),
     );
-    await rm(folder, { recursive: true, force: true });
   });
 
   it('of very many entries are ranked in sections: each result once, whatever was skipped', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'presence-'));
+    await using temporary = await dataFolder();
+    const { path: folder } = temporary;
     // Each segment is a section.
     await using log = await openSqliteLog({ folder, segmentSize: 16_384 });
     const many = 17_000;
@@ -169,7 +169,6 @@ describe('words in the SQLite store', () => {
       assert.deepEqual(seqsIn(found), expected.slice(skip, skip + 40), String(skip));
       assert.equal(found.at(-1)?.more, skip + 40 < many + 1);
     }
-    await rm(folder, { recursive: true, force: true });
   });
 
   it('that are known are found while many others are ranked', async () => {
@@ -195,7 +194,8 @@ describe('words in the SQLite store', () => {
   });
 
   it('are no longer ranked for a caller who has left, nor for a log that closes', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'presence-'));
+    await using temporary = await dataFolder();
+    const { path: folder } = temporary;
     const log = await openSqliteLog({ folder });
     await Promise.all(
       Array.from({ length: 3000 }, () => log.append(draftOf({ body: '"text":"garden"' }))),
@@ -215,11 +215,11 @@ describe('words in the SQLite store', () => {
     const closing = log[Symbol.asyncDispose]();
     for (const next of others) await assert.rejects(next, { code: 'unavailable' });
     await closing;
-    await rm(folder, { recursive: true, force: true });
   });
 
   it('are known but for those of a spoiled page of the log', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'presence-'));
+    await using temporary = await dataFolder();
+    const { path: folder } = temporary;
     {
       await using log = await openSqliteLog({ folder });
       const appends = Array.from({ length: 9000 }, (_, at) =>
@@ -242,14 +242,12 @@ describe('words in the SQLite store', () => {
     assert.deepEqual(await bestSeqs(log, textQuery('broken'), 3), []);
     assert.deepEqual(await bestSeqs(log, textQuery('8999'), 3), [9000]);
     assert.deepEqual(changes, []);
-    await rm(folder, { recursive: true, force: true });
   });
 
   it('of another log are not taken for its own', async () => {
-    const folders = [
-      await mkdtemp(join(tmpdir(), 'presence-')),
-      await mkdtemp(join(tmpdir(), 'presence-')),
-    ] as const;
+    await using own = await dataFolder();
+    await using other = await dataFolder();
+    const folders = [own.path, other.path] as const;
     for (const [at, folder] of folders.entries()) {
       await using log = await openSqliteLog({ folder });
       for (let count = 0; count < 10 + at; count += 1) {
@@ -263,6 +261,5 @@ describe('words in the SQLite store', () => {
     await using log = await openSqliteLog({ folder: folders[1], acceptLoss: true });
     await untilSearchable(log);
     assert.equal((await seqsFound(log, { textQuery: textQuery('second') })).length, 11);
-    for (const folder of folders) await rm(folder, { recursive: true, force: true });
   });
 });
