@@ -260,7 +260,9 @@ export default {
         anywhere(
           `${gateway}/{http-worker,language-thread,load-cluster,load-language,thread-call}.ts`,
         ),
-        anywhere(`${gateway}/doors/docs/{reference-scripts,scalar-thread}.ts`),
+        anywhere(
+          `${gateway}/doors/docs/{openapi,openapi-thread,reference-scripts,scalar-thread}.ts`,
+        ),
         anywhere(`${gateway}/http/node-http.ts`),
         anywhere('packages/cli/src/environment-proxy.ts'),
         anywhere('packages/cluster/src/**'),

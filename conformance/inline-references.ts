@@ -1,9 +1,9 @@
 /** An OpenAPI document without the references that clients resolve before they read operations. */
-import { asObject, type JsonObject } from './value.ts';
+import { asArray, asObject, type JsonObject } from './value.ts';
 
 const SCHEMAS = '#/components/schemas/';
 
-/** References to schemas stay. */
+/** References to schemas stay. Parameters of a path become parameters of each of its operations. */
 export function inlineReferences(document: JsonObject): JsonObject {
   const inlined = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(inlined);
@@ -14,7 +14,18 @@ export function inlineReferences(document: JsonObject): JsonObject {
     }
     return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, inlined(part)]));
   };
-  return { ...document, paths: asObject(inlined(document['paths'])) };
+  const paths = Object.entries(asObject(inlined(document['paths']))).map(([path, item]) => {
+    const { parameters: shared = [], ...operations } = asObject(item);
+    const merged = Object.entries(operations).map(([method, operation]) => {
+      const { parameters = [], ...rest } = asObject(operation);
+      return [
+        method,
+        { ...rest, parameters: [...asArray(shared), ...asArray(parameters)] },
+      ] as const;
+    });
+    return [path, Object.fromEntries(merged)] as const;
+  });
+  return { ...document, paths: Object.fromEntries(paths) };
 }
 
 /** What a JSON pointer, as the fragment of a URL, refers to. */

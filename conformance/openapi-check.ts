@@ -6,7 +6,7 @@ import addFormats from 'ajv-formats';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 
 import { inlineReferences } from './inline-references.ts';
-import { asObject, parseJson, type JsonObject } from './value.ts';
+import { asObject, asString, parseJson, type JsonObject } from './value.ts';
 
 /** An answer, by whomever it was got. */
 export interface CheckedAnswer {
@@ -30,6 +30,8 @@ const CHECKED = 2 ** 23;
 const JSON_TYPE = /^application\/(?:[a-z\d.-]+\+)?json$/;
 const LINES = 'application/x-ndjson';
 const ENTRY = '#/components/schemas/Entry';
+const PROBLEM = '#/components/schemas/Problem';
+const FEED = /\.(?:atom|json-feed)$/;
 const CHECKPOINT = '#/components/schemas/Checkpoint';
 
 export class OpenApiCheck {
@@ -54,29 +56,31 @@ export class OpenApiCheck {
     this.#ajv.addSchema(document, 'openapi');
   }
 
-  /** Throws where an answer is not one that the document describes. */
+  /** Throws where an answer is not one that the document describes. Other protocols are not in it. */
   check(method: string, path: string, answer: CheckedAnswer): void {
-    const { status, type } = answer;
+    const { type } = answer;
     if (method === 'HEAD' || method === 'OPTIONS') return;
     const [asked = ''] = path.split(/[?#]/, 1);
-    const item = this.#items.find(({ pattern }) => pattern.test(asked));
+    const item = FEED.test(asked)
+      ? undefined
+      : this.#items.find(({ pattern }) => pattern.test(asked));
     const operation = item?.methods[method.toLowerCase()];
     const where =
       item === undefined || operation === undefined
-        ? '#/components/schemas/Problem'
-        : this.#answerOf(asObject(operation), { item, method, status, type });
-    const told = where === undefined ? undefined : saidIn(answer);
-    if (where === undefined || told === undefined) return;
-    if (type === LINES) {
+        ? schemaOfProblem(type)
+        : this.#schemaOf(asObject(operation), { item, method, answer });
+    const told = saidIn(answer);
+    if (told === undefined) return;
+    if (type === LINES && item !== undefined && method === 'GET') {
       for (const line of told.split('\n').filter((text) => text !== '')) {
         const value = parseJson(line);
-        if (item?.path === '/api/log') this.#validLogLine(asObject(value), path);
+        if (item.path === '/api/log') this.#validLogLine(asObject(value), path);
         else this.#valid(ENTRY, value, `a line of ${path}`);
       }
-    } else if (JSON_TYPE.test(type)) {
+    } else if (where !== undefined && JSON_TYPE.test(type)) {
       const plain = answer.header('content-encoding') === undefined;
       const value = plain && 'value' in answer ? answer.value : parseJson(told);
-      this.#valid(where, value, `${method} ${path} ${status}`);
+      this.#valid(where, value, `${method} ${path} ${answer.status}`);
     }
   }
 
@@ -93,22 +97,28 @@ export class OpenApiCheck {
     assert.fail(`${what} is not as described at ${where}: ${faults}\n${said}`);
   }
 
-  /** Where in the document the schema of an answer stands; undefined where any will do. */
-  #answerOf(
+  /** Where in the document the schema of an answer stands; undefined where it is described in words. */
+  #schemaOf(
     operation: JsonObject,
-    { item, method, status, type }: { item: Item; method: string; status: number; type: string },
+    { item, method, answer }: { item: Item; method: string; answer: CheckedAnswer },
   ): string | undefined {
+    const { status, type } = answer;
     const responses = asObject(operation['responses']);
-    const key = String(status) in responses ? String(status) : `${String(status).charAt(0)}XX`;
+    const key = String(status) in responses ? String(status) : 'default';
+    const what = `${method} ${item.path} ${status}`;
+    assert.ok(key !== 'default' || status >= 400 || status === 307, `${what} is not described`);
+    const { content = {}, headers = {}, description } = asObject(responses[key]);
+    for (const [name, header] of Object.entries(asObject(headers))) {
+      const isThere = answer.header(name.toLowerCase()) !== undefined;
+      assert.ok(isThere || asObject(header)['required'] !== true, `${what} has no ${name}`);
+    }
+    // A part of an entry.
+    if (type === '' || status === 206) return undefined;
+    if (!(type in asObject(content))) {
+      assert.ok(asString(description).includes(type), `${what} does not describe ${type}`);
+      return undefined;
+    }
     const place = `#/paths/${pointed(item.path)}/${method.toLowerCase()}/responses/${key}`;
-    const response = responses[key];
-    assert.ok(response !== undefined, `${method} ${item.path} does not describe its ${status}`);
-    // A part of an entry, results of lines, and forms sent back to browsers are described in words.
-    const inWords = type === LINES || type === 'text/html';
-    if (type === '' || status === 206 || (method === 'POST' && inWords)) return undefined;
-    const content = asObject(asObject(response)['content']);
-    assert.ok(type in content, `${method} ${item.path} ${status} does not describe ${type}`);
-    if (!('schema' in asObject(content[type]))) return undefined;
     return `${place}/content/${pointed(type)}/schema`;
   }
 
@@ -119,6 +129,10 @@ export class OpenApiCheck {
     this.#checks.set(where, check);
     return check;
   }
+}
+
+function schemaOfProblem(type: string): string | undefined {
+  return type === 'application/problem+json' ? PROBLEM : undefined;
 }
 
 /** 1 for a path without variable parts, else 0. */

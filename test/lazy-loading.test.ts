@@ -34,8 +34,13 @@ const WEIGHTS: Readonly<Record<string, Weight>> = {
       { path: '/api/garden', method: 'POST', body: '{}' },
     ],
     light: /\/doors\/docs\/docs\.ts/,
-    heavy:
-      /\/doors\/(?:docs\/(?:pages|guide|reference)|\w+\/openapi|openapi-parts)\.ts|\/src\/schemas\//,
+    heavy: /\/doors\/docs\/(?:pages|guide|reference)\.ts/,
+    by: { path: '/llms.txt' },
+  },
+  'what reads the OpenAPI document': {
+    without: ['/', '/api/discover', '/llms.txt', '/reference'].map((path) => ({ path })),
+    light: /\/doors\/docs\/openapi\.ts/,
+    heavy: /\/openapi-thread\.ts/,
     by: { path: '/openapi.json' },
   },
   'the script of the reference page': {

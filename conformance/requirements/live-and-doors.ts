@@ -127,7 +127,7 @@ export const LIVE_AND_DOORS = {
     home: 'GET / has the form that Accept prefers, with a first request.',
     pages: 'The page at / loads only from the gateway, and has no inline script or style.',
     reference:
-      'The reference loads only from the gateway, and says without scripts where to read on.',
+      'The reference loads only from the gateway, and says without scripts where to read on; /docs leads to it.',
   },
   '17.3': { 'link-headers': 'Link leads to the descriptions.' },
   '17.5': {
@@ -136,10 +136,10 @@ export const LIVE_AND_DOORS = {
     'format-json': 'format=json is answered in JSON, whatever Accept says.',
   },
   '17.4': {
-    paths: 'Every path is described.',
+    paths: 'Every path of the REST interface is described.',
+    operator: 'The rooms are those of the gateway.',
     bodies: 'Every example of a body works as it stands.',
-    parameters:
-      'Every example of a parameter works as it stands, and rooms and kinds may be several.',
+    parameters: 'Every example of a parameter works as it stands.',
   },
   '18.1': {
     initialize: 'Clients before 2026-07-28 are answered at /mcp, whatever their headers say.',

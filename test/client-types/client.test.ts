@@ -26,8 +26,11 @@ const contact = await client.POST('/api/resonance', {
 if (contact.data === undefined) throw new Error(contact.error?.detail);
 const welcome: string | undefined = contact.data.welcome;
 
-const trace = await client.GET('/api/say/garden', {
-  params: { query: { text: 'typed', identity: 'Typed', identityType: 'ai_entity', to: ['a', 'b'] } },
+const trace = await client.GET('/api/say/{kind}', {
+  params: {
+    path: { kind: 'garden' },
+    query: { text: 'typed', identity: 'Typed', identityType: 'ai_entity', to: ['a', 'b'] },
+  },
 });
 if (trace.data === undefined || !('id' in trace.data)) throw new Error('nothing was kept');
 const { id } = trace.data;

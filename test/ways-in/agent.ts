@@ -78,7 +78,8 @@ export class Agent {
       type: (answer.headers.get('content-type') ?? '').split(';')[0] ?? '',
       bytes: Buffer.from(await answer.clone().arrayBuffer()),
       // Whatever it was compressed by is undone.
-      header: () => undefined,
+      header: (name) =>
+        name === 'content-encoding' ? undefined : (answer.headers.get(name) ?? undefined),
     });
     return answer;
   }
@@ -131,8 +132,12 @@ export function firstDescribed(document: JsonObject): Shown {
     const { post } = asObject(item);
     if (post === undefined) continue;
     const content = asObject(asObject(asObject(post)['requestBody'])['content']);
-    const [example] = Object.values(asObject(asObject(content['application/json'])['examples']));
-    return { method: 'POST', url, body: JSON.stringify(asObject(example)['value']) };
+    const { $ref: reference } = asObject(asObject(content['application/json'])['schema']);
+    const schemas = asObject(asObject(document['components'])['schemas']);
+    const [body] = asArray(
+      asObject(schemas[asString(reference).split('/').at(-1) ?? ''])['examples'],
+    );
+    return { method: 'POST', url, body: JSON.stringify(body) };
   }
   assert.fail('no request with a body is described');
 }

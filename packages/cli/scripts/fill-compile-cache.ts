@@ -21,7 +21,7 @@ interface Request extends RequestInit {
 const REQUESTS: readonly Request[] = [
   { path: '/', accept: 'text/html' },
   { path: '/speak', accept: 'text/html' },
-  { path: '/openapi.json' },
+  { path: '/llms.txt' },
   { path: '/api/garden', method: 'POST', body: '{}' },
   { path: '/mcp', method: 'POST', body: '{"jsonrpc":"2.0","id":1,"method":"tools/list"}' },
 ];

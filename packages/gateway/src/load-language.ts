@@ -1,10 +1,7 @@
 /** Loads the language in a thread of its own, which takes the memory of the parser with it. */
-import { once } from 'node:events';
-import { Worker } from 'node:worker_threads';
-
 import type { Language } from '@open-presence/protocol';
 
-import { threadModule } from './thread-module.ts';
+import { postedBy, threadModule } from './thread-module.ts';
 
 /** A language, and the bytes that it was read from. */
 export interface LoadedLanguage {
@@ -17,9 +14,6 @@ export interface LoadedLanguage {
  * wrong with it, if it cannot be used.
  */
 export async function loadLanguage(path: string | undefined): Promise<LoadedLanguage> {
-  const thread = new Worker(threadModule('./language-thread', import.meta.url), {
-    workerData: path,
-  });
-  const [loaded] = (await once(thread, 'message')) as [LoadedLanguage];
-  return loaded;
+  const module = threadModule('./language-thread', import.meta.url);
+  return (await postedBy(module, path)) as LoadedLanguage;
 }

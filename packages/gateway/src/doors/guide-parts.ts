@@ -1,5 +1,5 @@
 /** Requests and links that the guides of the docs door and the house show to newcomers. */
-import { type Kind, sayPath } from '@open-presence/protocol';
+import { type Kind, type Language, sayPath } from '@open-presence/protocol';
 
 import type { DescribedRoute, JsonObject, Localization } from '../http/route-description.ts';
 import { pathsById } from '../http/route-description.ts';
@@ -34,6 +34,13 @@ export const FIRST_DOORS: readonly string[] = [
   'reference',
   'language',
 ];
+
+/** An entry as it is answered, of a kind, in a room of the language. */
+export function exampleEntry(language: Language, kind: Kind = 'garden'): JsonObject {
+  const own = language.entry.map(({ name, example }) => [name, example] as const);
+  const { room, sentences } = language.kinds[kind];
+  return { ...Object.fromEntries(own), kind, room, ...sentences[0]?.body };
+}
 
 /** The first example of the kind, as a request to send. */
 export function firstRequest(context: GuideContext, kind: Kind): string {

@@ -10,7 +10,7 @@ import { disconnectSilentAtEnd } from './disconnect-at-end.ts';
 import type { RepeatedGets } from './repeated-get.ts';
 import type { EventStreams } from './response/event-stream.ts';
 import type { ResponseCache } from './response/response-cache.ts';
-import type { DescribedRoute, DoorDescription } from './route-description.ts';
+import type { DescribedRoute } from './route-description.ts';
 import type { Shutdown } from './shutdown.ts';
 
 /** Receives the gateway's own failures. */
@@ -39,7 +39,6 @@ export interface HttpServices {
   readonly loopback: boolean;
   /** What all doors serve, in the order of the doors. */
   readonly routes: readonly DescribedRoute[];
-  describeDoors(): Promise<readonly DoorDescription[]>;
 }
 
 export interface HttpContext extends StartupContext, HttpServices {

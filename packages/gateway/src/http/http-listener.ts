@@ -120,7 +120,6 @@ export class HttpListener<App extends HttpContext> implements AsyncDisposable {
       shutdown: this.#shutdown,
       loopback: this.#loopback,
       routes: this.#router.routes,
-      describeDoors: () => this.#router.describeDoors(),
     });
     this.#app = app;
     for (const { request, response } of this.#earlyRequests) {

@@ -42,7 +42,7 @@ export function takenParameters(
   refused: TakenParameters['refused'] = {},
 ): TakenParameters | undefined {
   if (parameters === undefined) return undefined;
-  const names = [...parameters.map(nameOf), ...fixed, EVERYWHERE];
+  const names = [...parameters, ...fixed, EVERYWHERE];
   return takenNames(
     names.filter((name) => !(name in refused)),
     refused,
@@ -218,16 +218,11 @@ function pathsByName(
   const rank = (path: string): number => Number(/[.{]/.test(path));
   const sorted = routes.toSorted((a, b) => rank(a.path) - rank(b.path));
   for (const { path, description } of sorted) {
-    for (const parameter of description.parameters ?? []) {
-      const name = nameOf(parameter);
+    for (const name of description.parameters ?? []) {
       found.set(name, [...(found.get(name) ?? []), path]);
     }
   }
   return found;
-}
-
-function nameOf(parameter: string | { readonly name: string }): string {
-  return typeof parameter === 'string' ? parameter : parameter.name;
 }
 
 /** The name of the parameter between two positions of a URL. */

@@ -17,7 +17,7 @@ import { isUtf8, ParameterCheck } from './parameter-check.ts';
 import { readQuery } from './query.ts';
 import { NO_ROUTE, type RouteName } from './request-observer.ts';
 import { sendError, sendProblem } from './response/problem.ts';
-import type { DescribedRoute, DoorDescription } from './route-description.ts';
+import type { DescribedRoute } from './route-description.ts';
 import type { Door, PathParameters } from './routing/door.ts';
 import {
   checkParameters,
@@ -33,8 +33,8 @@ const PROBLEM = 'application/problem+json';
 const JSON_IN_QUERY = /[?&]format=json(?:&|$)/;
 const JSON_RANGE = 'application/json';
 
-/** Where all paths are listed: an error names only the nearest. */
-const DIRECTORY = 'GET /api/discover lists the main paths, /openapi.json all.';
+/** Where paths are listed: an error names only the nearest. */
+const DIRECTORY = 'GET /api/discover lists the main paths, /openapi.json all below /api.';
 
 interface Match<App extends StartupContext> {
   readonly name: RouteName;
@@ -103,10 +103,6 @@ export class Router<App extends StartupContext> {
       const methods = post === undefined ? (['GET'] as const) : (['GET', 'POST'] as const);
       return { path, methods, representations, description };
     });
-  }
-
-  async describeDoors(): Promise<readonly DoorDescription[]> {
-    return await Promise.all(this.#doors.flatMap(({ describe }) => describe?.() ?? []));
   }
 
   /** Undefined if there is no such path, or if it does not take the method. */

@@ -9,7 +9,7 @@ import {
   localize,
 } from '@open-presence/protocol';
 
-/** What a visitor needs in order to read and write. The OpenAPI document has all paths. */
+/** What a visitor needs in order to read and write. */
 const MAIN_DOORS: readonly (keyof Language['doors'])[] = [
   'entries',
   'entry',

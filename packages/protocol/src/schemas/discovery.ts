@@ -58,7 +58,7 @@ export const DiscoverySchema = closedObject(
     methods: Type.Array(Type.String(), { description: 'Of the paths of kinds.' }),
     kinds: Type.Array(KindSchema),
     common: Type.Array(FieldSchema, { description: 'Fields of every kind.' }),
-    doors: Type.Array(DoorSchema, { description: 'The main paths; OpenAPI has all.' }),
+    doors: Type.Array(DoorSchema, { description: 'The main paths.' }),
     parameters: Type.Record(Type.String(), Type.String(), {
       description: 'Parameters of listings, with their meaning.',
     }),

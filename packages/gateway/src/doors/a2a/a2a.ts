@@ -24,10 +24,9 @@ import { receiveRequest } from './received-request.ts';
 import type { RestResource } from './rest.ts';
 
 const TASK_PATH = `${REST_PATH}/tasks/{id}`;
-const CARD = [{ type: 'application/json', handle: agentCard, content: 'AgentCard' }];
+const CARD = [{ type: 'application/json', handle: agentCard }];
 
 export const a2aDoor: ProtocolDoor = {
-  describe: () => import('./openapi.ts'),
   routes: [
     {
       path: '/.well-known/agent-card.json',
@@ -37,21 +36,19 @@ export const a2aDoor: ProtocolDoor = {
     {
       path: '/.well-known/agent.json',
       get: CARD,
-      description: { door: 'agentCard', parameters: ['as'] },
+      description: { parameters: ['as'] },
     },
     { path: JSON_RPC_PATH, get: CARD, post: jsonRpc, description: { id: 'a2a' } },
     ...(['send', 'stream'] as const).map((verb) => ({
       path: `${REST_PATH}/message:${verb}`,
       get: CARD,
       post: rest(verb),
-      description: { door: 'agentCard' } as const,
     })),
     { path: `${REST_PATH}/tasks`, get: [{ type: A2A_TYPE, handle: rest('list') }] },
     {
       path: TASK_PATH,
       get: [{ type: A2A_TYPE, handle: rest('task') }],
       post: rest('task'),
-      description: { paths: [TASK_PATH, `${TASK_PATH}:subscribe`] },
     },
   ],
   notFound: { paths: new RegExp(`^${REST_PATH}/`), handle: rest('unknown') },

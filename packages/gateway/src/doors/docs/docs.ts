@@ -2,118 +2,102 @@
  * The docs door: descriptions of the gateway (PROTOCOL.md section 17), so that a visitor who has
  * only its address finds out what can be done here, by whichever convention it was built for.
  *
- * Owns the forms of the descriptions; what they state comes from the language file and from the
- * routes. Knows neither the log nor any other door. Upholds that every example works as it stands,
- * and that nothing of it is loaded or held in memory before somebody requests it.
+ * Owns the forms of the descriptions. What they state comes from the language file, from the routes and,
+ * for the REST interface, from `openapi.yaml` of the protocol. Knows neither the log nor any other door.
+ * Upholds that every example works as it stands, and that nothing of it is loaded or held in memory
+ * before somebody requests it.
  */
 import { SERVICE_LINK_HEADER } from '@open-presence/protocol';
 
 import { contentHash, sendResponse } from '../../http/response/response.ts';
 import { contentLanguage, NO_STORE, NO_CACHE } from '../../http/response/headers.ts';
 import { publicAddressOf } from '../../http/public-address.ts';
-import type { Representation } from '../../http/routing/door.ts';
+import { localizationFor, type DoorHandler, type ProtocolDoor } from '../context.ts';
 import {
-  localizationFor,
-  type DoorContext,
-  type DoorHandler,
-  type ProtocolDoor,
-} from '../context.ts';
-import { languageFile, languageSchema, robots, SECURITY_TXT, securityTxt } from './files.ts';
+  languageFile,
+  languageSchema,
+  robots,
+  SECURITY_TXT,
+  securityTxt,
+  toReference,
+} from './files.ts';
+import { openApi } from './openapi.ts';
 import { REFERENCE_SCRIPTS } from './reference-scripts.ts';
 import type { PAGES, RenderedPage } from './pages.ts';
 
 type PageName = keyof typeof PAGES;
 
-/** Pages with one representation, and the names by which OpenAPI describes their content. */
-const DOCUMENTS: readonly (readonly [
-  name: PageName,
-  path: string,
-  type: string,
-  content: string,
-])[] = [
-  ['openapi', '/openapi.json', 'application/json', 'OpenApi'],
-  ['openapiYaml', '/openapi.yaml', 'application/yaml', 'OpenApiYaml'],
-  ['reference', '/reference', 'text/html', 'Html'],
-  ['llms', '/llms.txt', 'text/plain', 'Markdown'],
-  ['skill', '/skill.md', 'text/markdown', 'Markdown'],
-  ['protocol', '/protocol.md', 'text/markdown', 'Markdown'],
-  ['apiCatalog', '/.well-known/api-catalog', 'application/linkset+json', 'ApiCatalog'],
-  ['aiCatalog', '/.well-known/ai-catalog.json', 'application/ai-catalog+json', 'AiCatalog'],
+/** Pages with one representation. */
+const DOCUMENTS: readonly (readonly [name: PageName, path: string, type: string])[] = [
+  ['reference', '/reference', 'text/html'],
+  ['llms', '/llms.txt', 'text/plain'],
+  ['skill', '/skill.md', 'text/markdown'],
+  ['protocol', '/protocol.md', 'text/markdown'],
+  ['apiCatalog', '/.well-known/api-catalog', 'application/linkset+json'],
+  ['aiCatalog', '/.well-known/ai-catalog.json', 'application/ai-catalog+json'],
 ];
 
 export const docsDoor: ProtocolDoor = {
   routes: [
     {
       path: '/',
-      get: [
-        pageAs('text/markdown', 'text/markdown', 'Markdown'),
-        pageAs('text/plain', 'text/plain', 'PlainText'),
-      ],
-      description: { id: 'home', door: 'status', untagged: true },
+      get: (['text/markdown', 'text/plain'] as const).map((type) => {
+        return { type, handle: page(type, type) };
+      }),
     },
-    document('language', '/mova-snu.yaml', {
-      type: 'application/yaml',
-      handle: languageFile,
-      content: 'LanguageFile',
-    }),
-    document('schema', '/mova-snu.schema.json', {
-      type: 'application/schema+json',
-      handle: languageSchema,
-      content: 'JsonSchema',
-    }),
-    ...DOCUMENTS.map(([name, path, type, content]) =>
-      document(name, path, pageAs(type, name, content)),
-    ),
+    document('language', '/mova-snu.yaml', 'application/yaml', languageFile),
+    document('schema', '/mova-snu.schema.json', 'application/schema+json', languageSchema),
+    document('openapi', '/openapi.json', 'application/json', openApi('json')),
+    document('openapiYaml', '/openapi.yaml', 'application/yaml', openApi('yaml')),
+    { path: '/docs', get: [{ type: 'text/html', handle: toReference }] },
+    ...DOCUMENTS.map(([name, path, type]) => document(name, path, type, page(type, name))),
     ...REFERENCE_SCRIPTS.map(({ path, handle }) => ({
       path,
       get: [{ type: 'text/javascript', handle }],
-      description: { paths: [] },
     })),
     {
       path: SECURITY_TXT,
       get: [{ type: 'text/plain', handle: securityTxt }],
-      // Most gateways have none: OpenAPI shows what can be requested as it stands.
-      description: { paths: [], parameters: ['as'] },
+      description: { parameters: ['as'] },
     },
-    document('robots', '/robots.txt', { type: 'text/plain', handle: robots, content: 'Robots' }),
+    document('robots', '/robots.txt', 'text/plain', robots),
   ],
 };
 
 function document(
   id: string,
   path: string,
-  representation: Representation<DoorContext>,
+  type: string,
+  handle: DoorHandler,
 ): ProtocolDoor['routes'][number] {
-  return { path, get: [representation], description: { id, parameters: ['as'] } };
+  return { path, get: [{ type, handle }], description: { id, parameters: ['as'] } };
 }
 
-/** A page of PAGES as a representation; OpenAPI describes it by the name `content`. */
-function pageAs(type: string, name: PageName, content: string): Representation<DoorContext> {
+/** Sends a page of PAGES. */
+function page(type: string, name: PageName): DoorHandler {
   const isWelcome = name.includes('/');
-  const handle: DoorHandler = async (context) => {
+  return async (context) => {
     const { PAGES } = await import('./pages.ts');
-    const { app } = context;
-    const { routes } = app;
+    const { routes } = context.app;
     const localization = localizationFor(context);
     const address = publicAddressOf(context);
     const [path = ''] = (context.request.url ?? '').split('?', 1);
     const root = path.endsWith('/') ? '..' : '.';
-    const page: RenderedPage = await PAGES[name]({ ...localization, app, routes, address, root });
+    const rendered: RenderedPage = await PAGES[name]({ ...localization, routes, address, root });
     const headers = {
       ...(isWelcome ? NO_STORE : NO_CACHE),
       ...contentLanguage(localization.locale, ...(isWelcome ? ['Accept'] : [])),
       ...SERVICE_LINK_HEADER,
-      ...page.headers,
+      ...rendered.headers,
     };
-    const { body } = page;
+    const { body } = rendered;
     const charset = type.startsWith('text/') ? '; charset=utf-8' : '';
     await sendResponse(context, {
       status: 200,
-      type: page.type ?? type + charset,
+      type: rendered.type ?? type + charset,
       headers,
       body,
       ...(isWelcome ? {} : { tag: `"${contentHash(body)}"` }),
     });
   };
-  return { type, handle, content };
 }

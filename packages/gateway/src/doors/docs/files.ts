@@ -1,8 +1,8 @@
-/** Documents that are the same for every caller: the language file, its schema, robots.txt. */
+/** What is the same for every caller: the language file, its schema, robots.txt, `/docs`. */
 import { contactUri, GatewayError, LOCALES } from '@open-presence/protocol';
 
 import { contentHash, jsonBody, sendResponse } from '../../http/response/response.ts';
-import { NO_CACHE, vary } from '../../http/response/headers.ts';
+import { COMMON_HEADERS, NO_CACHE, vary } from '../../http/response/headers.ts';
 import type { DoorRequest } from '../context.ts';
 
 export const SECURITY_TXT = '/.well-known/security.txt';
@@ -34,7 +34,7 @@ const USER_FETCHERS = [
  * RFC 9309. Crawlers may read everything, but must not append entries by following links. Fetchers
  * that somebody sends may append them: some cannot POST.
  */
-export const ROBOTS: string = [
+const ROBOTS: string = [
   ...USER_FETCHERS.map((name) => `User-agent: ${name}\n`),
   'Allow: /\n\nUser-agent: *\nDisallow: /api/say\nAllow: /\n',
 ].join('');
@@ -68,7 +68,15 @@ export async function securityTxt(context: DoorRequest): Promise<void> {
   await send(context, 'text/plain; charset=utf-8', body, contentHash(body));
 }
 
-async function send(
+/** Where many services have what is at `/reference` here. */
+export function toReference({ response }: DoorRequest): void {
+  const location = { Location: '/reference', 'Content-Length': '0' };
+  response.writeHead(308, { ...location, ...HEADERS, ...COMMON_HEADERS });
+  response.end();
+}
+
+/** Sends a document that every caller gets alike. */
+export async function send(
   context: DoorRequest,
   type: string,
   body: Uint8Array,

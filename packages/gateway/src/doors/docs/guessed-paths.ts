@@ -23,15 +23,7 @@ const GUESSES: Readonly<Record<string, readonly string[]>> = {
   '/mcp': ['/.well-known/mcp', '/.well-known/mcp.json', '/api/mcp'],
   '/openapi.json': ['/openapi', '/api/openapi', '/api/openapi.json', '/swagger.json', '/api-docs'],
   '/readyz': ['/ready', '/api/ready'],
-  '/reference': [
-    '/docs',
-    '/api/docs',
-    '/doc',
-    '/redoc',
-    '/swagger',
-    '/swagger-ui',
-    '/documentation',
-  ],
+  '/reference': ['/api/docs', '/doc', '/redoc', '/swagger', '/swagger-ui', '/documentation'],
 };
 
 export const GUESSED_PATHS: ReadonlyMap<string, string> = new Map(

@@ -5,6 +5,7 @@ import { contactUri, EVERYTHING, type Kind, KINDS } from '@open-presence/protoco
 
 import {
   destinations,
+  exampleEntry,
   FIRST_DOORS,
   firstRequest,
   type GuideContext,
@@ -12,7 +13,6 @@ import {
   postRequest,
   sayRequest,
 } from '../guide-parts.ts';
-import { exampleEntry } from '../openapi-parts.ts';
 import { asMarkdown, type Block, type Page, type Template } from './page.ts';
 
 /** Where guides lead. Discovery lists more. */

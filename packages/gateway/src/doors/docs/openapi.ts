@@ -1,49 +1,45 @@
-/**
- * The OpenAPI document of a gateway: every path there is, in the words of its language, with
- * examples that work when they are sent as they stand.
- */
-import type { DoorContext } from '../context.ts';
-import type { JsonObject, Localization } from '../../http/route-description.ts';
-import { components } from './components.ts';
-import { gatewayContents } from './content.ts';
-import { pathItems } from './operations.ts';
+/** The OpenAPI document of the REST interface, read in a thread when it is first requested. */
+import type { Language } from '@open-presence/protocol';
 
-/** Labels of the language by which operations are grouped. */
-const TAGS = ['kinds', 'rooms', 'here', 'doors'] as const;
+import { contentHash } from '../../http/response/response.ts';
+import { postedBy, threadModule } from '../../thread-module.ts';
+import type { DoorContext, DoorHandler } from '../context.ts';
+import { send } from './files.ts';
 
-export async function openApiDocument(
-  localization: Localization,
-  app: Pick<DoorContext, 'publicUrl' | 'routes' | 'describeDoors'>,
-): Promise<JsonObject> {
-  const { language, text } = localization;
-  const { invitation, labels, pages } = language;
-  const doors = await app.describeDoors();
-  const sources = {
-    localization,
-    contents: {
-      ...gatewayContents(localization, app.routes),
-      ...merged(doors.map((door) => door.content?.(localization))),
-    },
-    details: merged(doors.map((door) => door.operations?.(localization))),
-  };
-  const description = [invitation, labels.trust, pages.readingHow, pages.errorsHow];
-  return {
-    openapi: '3.1.0',
-    info: {
-      title: text(language.service),
-      version: language.version,
-      description: description.map(text).join('\n\n'),
-    },
-    servers: [{ url: app.publicUrl ?? '/' }],
-    security: [],
-    tags: TAGS.map((name) => ({ name, description: text(labels[name]) })),
-    paths: Object.fromEntries(app.routes.flatMap((route) => pathItems(sources, route))),
-    components: components(localization, merged(doors.map((door) => door.schemas))),
+/** What the operator of a gateway decides of the document. */
+export interface OperatorChoices {
+  readonly language: Language;
+  readonly publicUrl: string | undefined;
+}
+
+/** The document in both forms. */
+export interface OpenApi {
+  readonly json: Uint8Array;
+  readonly yaml: Uint8Array;
+}
+
+const documents = new WeakMap<DoorContext, Promise<OpenApi>>();
+
+export function openApi(form: keyof OpenApi): DoorHandler {
+  return async (context) => {
+    const body = (await documentOf(context.app))[form];
+    await send(context, `application/${form}`, body, contentHash(body));
   };
 }
 
-function merged<Value>(
-  records: readonly (Readonly<Record<string, Value>> | undefined)[],
-): Record<string, Value> {
-  return Object.fromEntries(records.flatMap((record = {}) => Object.entries(record)));
+async function documentOf(app: DoorContext): Promise<OpenApi> {
+  const document = documents.get(app) ?? loadDocument(app);
+  documents.set(app, document);
+  try {
+    return await document;
+  } catch (error) {
+    documents.delete(app);
+    throw error;
+  }
+}
+
+async function loadDocument({ language, publicUrl }: DoorContext): Promise<OpenApi> {
+  const choices: OperatorChoices = { language, publicUrl };
+  const module = threadModule('./openapi-thread', import.meta.url);
+  return (await postedBy(module, choices)) as OpenApi;
 }

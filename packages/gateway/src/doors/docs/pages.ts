@@ -5,18 +5,12 @@
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 
-import type { Locale } from '@open-presence/protocol';
-import { stringify } from 'yaml';
-
-import type { JsonObject, Localization } from '../../http/route-description.ts';
-import type { DoorContext } from '../context.ts';
+import type { JsonObject } from '../../http/route-description.ts';
 import { aiCatalog, apiCatalog } from './catalogs.ts';
 import type { GuideContext } from '../guide-parts.ts';
 import { guidePage, skillFile, welcomePage } from './guide.ts';
-import { openApiDocument } from './openapi.ts';
 import { asMarkdown, asText } from './page.ts';
 import { REFERENCE_HEADERS, referencePage } from './reference.ts';
-import { shareComponents } from './share-components.ts';
 
 export interface RenderedPage {
   readonly body: Buffer;
@@ -26,7 +20,6 @@ export interface RenderedPage {
 }
 
 interface PageContext extends GuideContext {
-  readonly app: DoorContext;
   /** Where the page is relative to the gateway's root: `.`, or `..` if its path ends with a slash. */
   readonly root: string;
 }
@@ -36,35 +29,7 @@ const PACKAGE = import.meta.resolve('@open-presence/protocol');
 const PACKED_PROTOCOL = new URL('../PROTOCOL.md', PACKAGE);
 const PROTOCOL = new URL('../../../PROTOCOL.md', PACKAGE);
 
-/** By app and locale. */
-const documents = new WeakMap<DoorContext, Map<Locale | undefined, Promise<OpenApi>>>();
-
-interface OpenApi {
-  readonly document: JsonObject;
-  readonly json: Buffer;
-  yaml?: Buffer;
-}
-
-function openApi({ app, ...localization }: PageContext): Promise<OpenApi> {
-  const byLocale = documents.get(app) ?? new Map<Locale | undefined, Promise<OpenApi>>();
-  documents.set(app, byLocale);
-  const document = byLocale.get(localization.locale) ?? createOpenApi(localization, app);
-  byLocale.set(localization.locale, document);
-  return document;
-}
-
-async function createOpenApi(localization: Localization, app: DoorContext): Promise<OpenApi> {
-  const document = shareComponents(await openApiDocument(localization, app));
-  return { document, json: Buffer.from(`${JSON.stringify(document)}\n`) };
-}
-
 export const PAGES = {
-  openapi: async (context) => ({ body: (await openApi(context)).json }),
-  openapiYaml: async (context) => {
-    const cached = await openApi(context);
-    cached.yaml ??= Buffer.from(stringify(cached.document, { aliasDuplicateObjects: false }));
-    return { body: cached.yaml };
-  },
   reference: (context) => ({ ...page(referencePage(context)), headers: REFERENCE_HEADERS }),
   llms: (context) => page(asMarkdown(guidePage(context))),
   skill: (context) => page(skillFile(context)),

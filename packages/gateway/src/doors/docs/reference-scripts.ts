@@ -2,14 +2,11 @@
  * The scripts of the reference page: Scalar, and a few lines that start it. Their paths change with
  * their content, so that browsers need to fetch them only once.
  */
-import { once } from 'node:events';
-import { Worker } from 'node:worker_threads';
-
 import manifest from '../../../package.json' with { type: 'json' };
 import { IMMUTABLE, vary } from '../../http/response/headers.ts';
 import { preferredEncoding, type Encoding } from '../../http/negotiation.ts';
 import { contentHash, sendEncoded, sendResponse } from '../../http/response/response.ts';
-import { threadModule } from '../../thread-module.ts';
+import { postedBy, threadModule } from '../../thread-module.ts';
 import type { DoorHandler } from '../context.ts';
 
 const HIDDEN_TARGETS =
@@ -50,9 +47,8 @@ const START = Buffer.from(`globalThis.__zod_globalConfig = { jitless: true };
 addEventListener('DOMContentLoaded', async () => {
   const element = document.getElementById('reference');
   const content = await (await fetch(element.dataset.document)).json();
-  for (const tag of content.tags) tag['x-displayName'] = tag.description;
   const operations = Object.values(content.paths).flatMap((item) => Object.values(item));
-  const shared = Object.values(content.components.parameters ?? {});
+  const shared = Object.values(content.components.parameters);
   for (const parameter of [...shared, ...operations.flatMap(({ parameters }) => parameters ?? [])]) {
     const { example, required } = parameter;
     if (required === true || example === undefined) continue;
@@ -100,11 +96,8 @@ function scalar(encoding: Encoding | undefined): Promise<Uint8Array> {
 
 async function loadScalar(encoding: Encoding | undefined): Promise<Uint8Array> {
   try {
-    const thread = new Worker(threadModule('./scalar-thread', import.meta.url), {
-      workerData: encoding,
-    });
-    const [script] = (await once(thread, 'message')) as [Uint8Array];
-    return script;
+    const module = threadModule('./scalar-thread', import.meta.url);
+    return (await postedBy(module, encoding)) as Uint8Array;
   } catch (error) {
     cache.delete(encoding);
     throw error;

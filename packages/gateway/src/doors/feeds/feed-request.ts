@@ -11,20 +11,14 @@ import {
 } from '../../http/response/headers.ts';
 import { preferredEncoding, type Encoding } from '../../http/negotiation.ts';
 import { publicAddressOf } from '../../http/public-address.ts';
-import type { Localization, ParameterDescription } from '../../http/route-description.ts';
+import type { Localization } from '../../http/route-description.ts';
 import { parseSearchSelection } from '../../intake/selection.ts';
 import type { Selection, Seq } from '../../log/log.ts';
 import type { ListingScope } from '../../operations/listing-scope.ts';
-import { DEFAULT_LIMIT, pageSelection } from '../../operations/read-page.ts';
+import { pageSelection } from '../../operations/read-page.ts';
 import { readVersion } from '../../operations/read-version.ts';
 import { searchWatermarkFor } from '../../operations/search-watermark.ts';
 import { localizationFor, type DoorRequest } from '../context.ts';
-
-/** The parameter `limit`, which has a default in feeds. */
-export const LIMIT: ParameterDescription = {
-  name: 'limit',
-  schema: { type: 'integer', minimum: 0, default: DEFAULT_LIMIT },
-};
 
 /** A feed at one address. */
 interface FeedAddress {

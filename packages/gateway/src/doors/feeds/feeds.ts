@@ -3,17 +3,14 @@
  * by content negotiation, at the paths of the listings.
  */
 import {
-  EVERYTHING,
   FEED_FORMS,
   FEED_TYPES,
   type FeedForm,
   feedPath,
   isKind,
-  type Kind,
   SHORT_FEED_PATHS,
 } from '@open-presence/protocol';
 
-import type { RouteDescription } from '../../http/route-description.ts';
 import {
   everythingScope,
   LISTED_SCOPES,
@@ -22,15 +19,11 @@ import {
 import type { DoorHandler, ProtocolDoor } from '../context.ts';
 import { LISTING_PARAMETERS } from '../listing-parameters.ts';
 import { feed } from './feed.ts';
-import { LIMIT } from './feed-request.ts';
 
-const DOORS = { atom: 'feed', 'json-feed': 'jsonFeed' } as const;
-const NAMES: Readonly<Record<FeedForm, string>> = { atom: 'Atom', 'json-feed': 'JSON Feed' };
-
-const PARAMETERS = LISTING_PARAMETERS.map((name) => (name === 'limit' ? LIMIT : name));
+/** The names of the feeds of all entries. */
+const IDS: Readonly<Record<FeedForm, string>> = { atom: 'feed', 'json-feed': 'jsonFeed' };
 
 export const feedsDoor: ProtocolDoor = {
-  describe: () => import('./openapi.ts'),
   routes: FEED_FORMS.flatMap((form) => [
     shortRoute(form),
     ...LISTED_SCOPES.flatMap(([path, scopeOf]) => [
@@ -47,49 +40,20 @@ function shortRoute(form: FeedForm): FeedRoute {
   return {
     path,
     get: [representation(feed(everythingScope, form, path), form)],
-    description: { ...describe(form), id: DOORS[form] },
+    description: { id: IDS[form], parameters: LISTING_PARAMETERS },
   };
 }
 
 function route(listing: string, scopeOf: ScopeResolver, form: FeedForm): FeedRoute {
-  const path = feedPath(listing, form);
-  const kind = kindAt(listing);
+  const ofOneKind = isKind(listing.slice('/api/'.length));
+  const parameters = LISTING_PARAMETERS.filter((name) => !ofOneKind || name !== 'kind');
   return {
-    path,
+    path: feedPath(listing, form),
     get: [representation(feed(scopeOf, form), form)],
-    description: {
-      ...describe(form),
-      tag: kind === undefined ? 'rooms' : 'kinds',
-      summary: ({ language, text }) => {
-        const listed =
-          kind === undefined ? language.doors[doorOf(listing)] : language.kinds[kind].name;
-        return `${text(listed)} (${NAMES[form]})`;
-      },
-      parameters: kind === undefined ? PARAMETERS : PARAMETERS.filter((name) => name !== 'kind'),
-      ...(kind === undefined ? {} : { fixed: ['kind'] }),
-    },
+    description: { parameters, ...(ofOneKind ? { fixed: ['kind'] } : {}) },
   };
 }
 
 function representation(handle: DoorHandler, form: FeedForm) {
-  return { type: FEED_TYPES[form], onlyIfNamed: true, handle, content: form } as const;
-}
-
-function describe(form: FeedForm): RouteDescription {
-  return {
-    door: DOORS[form],
-    description: ({ language, text }) => text(language.pages.feedHow),
-    parameters: PARAMETERS,
-  };
-}
-
-/** The door of a listing of several kinds. */
-function doorOf(listing: string): 'entries' | 'replies' | 'room' {
-  if (listing === EVERYTHING) return 'entries';
-  return listing.includes('{slug}') ? 'room' : 'replies';
-}
-
-function kindAt(path: string): Kind | undefined {
-  const segment = path.slice('/api/'.length);
-  return isKind(segment) ? segment : undefined;
+  return { type: FEED_TYPES[form], onlyIfNamed: true, handle } as const;
 }

@@ -11,15 +11,15 @@ export const healthDoor: ProtocolDoor = {
   routes: [
     {
       path: '/healthz',
-      get: [{ type: 'application/json', handle: healthz, content: 'Health' }],
+      get: [{ type: 'application/json', handle: healthz }],
       whileStarting: healthz,
-      description: { id: 'alive', parameters: ['as'], untagged: true },
+      description: { id: 'alive', parameters: ['as'] },
     },
     {
       path: '/readyz',
-      get: [{ type: 'application/json', handle: readyz, content: 'Health' }],
+      get: [{ type: 'application/json', handle: readyz }],
       whileStarting: readyz,
-      description: { id: 'ready', parameters: ['as'], untagged: true, reportsUnavailable: true },
+      description: { id: 'ready', parameters: ['as'] },
     },
   ],
 };

@@ -61,21 +61,20 @@ const post = receiveMessages(async (app) => {
 });
 
 export const mcpDoor: ProtocolDoor = {
-  describe: () => import('./openapi.ts'),
   routes: [
     {
       path: '/mcp',
       get: [
-        { type: 'application/json', handle: serverCard, content: 'McpServerCard' },
+        { type: 'application/json', handle: serverCard },
         { type: EVENT_STREAM, onlyIfNamed: true, handle: refuseStream },
       ],
       post,
-      description: { id: 'mcp', errors: [405] },
+      description: { id: 'mcp' },
     },
     {
       path: '/mcp/server-card',
-      get: [{ type: SERVER_CARD_TYPE, handle: serverCard, content: 'McpServerCard' }],
-      description: { door: 'mcp', parameters: ['as'] },
+      get: [{ type: SERVER_CARD_TYPE, handle: serverCard }],
+      description: { parameters: ['as'] },
     },
   ],
 };

@@ -38,7 +38,7 @@ export async function serverCard(context: DoorRequest): Promise<void> {
 }
 
 /** The card of the gateway at this address. */
-export function serverCardOf({ language, text }: Localization, address: string): object {
+function serverCardOf({ language, text }: Localization, address: string): object {
   return {
     $schema: SCHEMA,
     name: `${reversedDomain(address)}/${SERVER_NAME}`,

@@ -8,11 +8,6 @@ import { EVERYTHING, FILTER_MEMBERS, KINDS, type Kind } from '@open-presence/pro
 
 import type { Handler, RequestContext, StartupContext } from '../../http/context.ts';
 import { takenNames } from '../../http/parameter-check.ts';
-import type {
-  Localization,
-  ParameterDescription,
-  RouteDescription,
-} from '../../http/route-description.ts';
 import { EVENT_STREAM, type Representation } from '../../http/routing/door.ts';
 import { REFUSED_BY_STREAMS } from '../../intake/stream-parameters.ts';
 import {
@@ -59,43 +54,25 @@ const POST_PARAMETERS = takenNames(
   Object.fromEntries(MEMBERS.map((name) => [name, IN_BODY])),
 );
 
-const KIND_OR_PRESENCE: ParameterDescription = {
-  name: 'kind',
-  schema: { type: 'array', items: { type: 'string', enum: [...KINDS, 'presence'] } },
-  example: ['garden', 'presence'],
-};
 const EVENT_PARAMETERS = LISTING_PARAMETERS.filter(
   (name) => name !== 'order' && !(name in REFUSED_BY_STREAMS),
-).map((name) => (name === 'kind' ? KIND_OR_PRESENCE : name));
+);
 
-const SEARCH_PARAMETERS: RouteDescription['parameters'] = [
-  { name: 'q', required: true },
-  {
-    name: 'order',
-    description: ({ language, text }) => text(language.pages.best),
-    schema: { type: 'string', enum: ['best', 'newest', 'oldest'], default: 'best' },
-    example: 'best',
-  },
-  ...LISTING_PARAMETERS.filter((name) => !['order', 'q', 'as', 'wait'].includes(name)),
-  'skip',
-  'as',
-  'wait',
-];
+const SEARCH_PARAMETERS = [...LISTING_PARAMETERS, 'skip'];
 
 export const restDoor: ProtocolDoor = {
-  describe: () => import('./openapi.ts'),
   routes: [
-    { path: '/', get: json(home, 'Status'), whileStarting: status, instead: insteadOnStatus },
+    { path: '/', get: json(home), whileStarting: status, instead: insteadOnStatus },
     {
       path: '/api',
-      get: json(status, 'Status'),
+      get: json(status),
       whileStarting: status,
       instead: insteadOnStatus,
-      description: { id: 'status', parameters: ['as'], untagged: true },
+      description: { id: 'status', parameters: ['as'] },
     },
     ...KINDS.map((kind) => ({
       path: `/api/${kind}`,
-      get: listingForms(kindScope(kind), 'Listing', kind),
+      get: listingForms(kindScope(kind), kind),
       post: contribute(kind),
       // A first contact is answered in the caller's language.
       ...(kind === 'resonance' ? {} : { simplePost: contributeSimple(kind) }),
@@ -103,57 +80,49 @@ export const restDoor: ProtocolDoor = {
       instead: insteadOn(),
       description: {
         id: `list${kind.charAt(0).toUpperCase()}${kind.slice(1)}`,
-        tag: 'kinds',
-        summary: ({ language, text }: Localization) => text(language.kinds[kind].name),
-        description: ({ language, text }: Localization) => text(language.kinds[kind].meaning),
         parameters: ONE_KIND_PARAMETERS,
         fixed: ['kind'],
       } as const,
     })),
     {
       path: '/api/rooms',
-      get: json(rooms, 'Rooms'),
+      get: json(rooms),
       instead: insteadOnEntries,
-      description: { id: 'rooms', tag: 'rooms', parameters: ['as'] },
+      description: { id: 'rooms', parameters: ['as'] },
     },
     {
       path: '/api/rooms/{slug}',
-      get: listingForms(roomScope, 'RoomListing'),
+      get: listingForms(roomScope),
       instead: insteadOnRoom,
-      description: { id: 'room', tag: 'rooms', parameters: LISTING_PARAMETERS },
+      description: { id: 'room', parameters: LISTING_PARAMETERS },
     },
     {
       path: EVERYTHING,
-      get: listingForms(everythingScope, 'Listing'),
+      get: listingForms(everythingScope),
       instead: insteadOnEntries,
-      description: { id: 'entries', tag: 'rooms', parameters: LISTING_PARAMETERS },
+      description: { id: 'entries', parameters: LISTING_PARAMETERS },
     },
     {
       path: '/api/entries/{id}',
-      get: json(oneEntry, 'Entry'),
+      get: json(oneEntry),
       instead: insteadOnReplies,
-      description: { id: 'entry', tag: 'rooms', parameters: ['as'], ranges: true },
+      description: { id: 'entry', parameters: ['as'] },
     },
     {
       path: '/api/entries/{id}/replies',
-      get: listingForms(repliesScope, 'Listing'),
+      get: listingForms(repliesScope),
       instead: insteadOnReplies,
-      description: { id: 'replies', tag: 'rooms', parameters: LISTING_PARAMETERS },
+      description: { id: 'replies', parameters: LISTING_PARAMETERS },
     },
     {
       path: '/api/search',
-      get: json(search, 'Search'),
-      description: { id: 'search', tag: 'rooms', parameters: SEARCH_PARAMETERS },
+      get: json(search),
+      description: { id: 'search', parameters: SEARCH_PARAMETERS, required: ['q'] },
     },
     {
       path: '/api/presence',
-      get: json(presence, 'Presence'),
-      description: {
-        id: 'presence',
-        tag: 'here',
-        parameters: ['limit', 'room', 'as'],
-        untagged: true,
-      },
+      get: json(presence),
+      description: { id: 'presence', parameters: ['limit', 'room', 'as'] },
     },
     {
       path: '/api/events',
@@ -161,20 +130,18 @@ export const restDoor: ProtocolDoor = {
       instead: insteadOnEntries,
       description: {
         id: 'events',
-        tag: 'rooms',
+
         parameters: EVENT_PARAMETERS,
         fixed: ['order'],
-        untagged: true,
       },
     },
     {
       path: '/api/log',
       get: [
-        { type: 'application/x-ndjson', handle: readLog, content: 'LogLines' },
+        { type: 'application/x-ndjson', handle: readLog },
         {
           type: EVENT_STREAM,
           handle: events(logScope, CHAIN_FRAMES),
-          content: 'LogEvents',
           onlyIfNamed: true,
         },
       ],
@@ -183,22 +150,22 @@ export const restDoor: ProtocolDoor = {
     },
     {
       path: '/api/log/head',
-      get: json(logHead, 'Checkpoint'),
+      get: json(logHead),
       instead: insteadOnEntries,
       description: { id: 'logHead', parameters: ['as'] },
     },
     {
       path: '/api/withheld',
       get: [
-        ...json(withheld('json'), 'Withheld'),
-        { type: 'application/x-ndjson', handle: withheld('ndjson'), content: 'WithheldLines' },
+        ...json(withheld('json')),
+        { type: 'application/x-ndjson', handle: withheld('ndjson') },
       ],
       instead: insteadOn(),
       description: { id: 'withheld', parameters: ['order', 'limit', 'after', 'before', 'as'] },
     },
     {
       path: '/api/discover',
-      get: json(discover, 'Discovery'),
+      get: json(discover),
       description: { id: 'discover', parameters: ['as'] },
     },
     {
@@ -206,27 +173,25 @@ export const restDoor: ProtocolDoor = {
       get: [{ type: JSON_TYPE, handle: say }],
       storesByGet: true,
       instead: insteadOnSay,
-      description: { id: 'say', paths: KINDS.map((kind) => `/api/say/${kind}`) },
+      description: { id: 'say' },
     },
   ],
 };
 
 function json(
   handle: DoorHandler | Handler<StartupContext>,
-  content: string,
 ): readonly Representation<DoorContext>[] {
-  return [{ type: JSON_TYPE, handle, content }];
+  return [{ type: JSON_TYPE, handle }];
 }
 
 /** The forms of a listing; other doors may add more. `kind`: of an entry that is stored there. */
 function listingForms(
   scopeOf: ScopeResolver,
-  content: string,
   kind: Kind = 'garden',
 ): readonly Representation<DoorContext>[] {
   const forms: readonly Representation<DoorContext>[] = [
-    { type: JSON_TYPE, handle: listing(scopeOf, 'json'), content },
-    { type: 'application/x-ndjson', handle: listing(scopeOf, 'ndjson'), content: 'Lines' },
+    { type: JSON_TYPE, handle: listing(scopeOf, 'json') },
+    { type: 'application/x-ndjson', handle: listing(scopeOf, 'ndjson') },
     { ...eventStream(scopeOf), onlyIfNamed: true },
   ];
   const store = `to store an entry, POST it to /api/${kind}, or GET /api/say/${kind} with its members as parameters`;
@@ -236,5 +201,5 @@ function listingForms(
 
 function eventStream(scopeOf: ScopeResolver): Representation<DoorContext> {
   const handle = events(scopeOf, ENTRY_FRAMES);
-  return { type: EVENT_STREAM, handle, content: 'Events', refused: REFUSED_BY_STREAMS };
+  return { type: EVENT_STREAM, handle, refused: REFUSED_BY_STREAMS };
 }

@@ -26,7 +26,6 @@ export const assetsRoute: ProtocolDoor['routes'][number] = {
   path: '/web/assets/{name}',
   // Any `Accept` gets the file.
   get: [{ type: 'application/octet-stream', handle: sendAsset }],
-  description: { paths: [] },
 };
 
 async function sendAsset(context: DoorRequest): Promise<void> {

@@ -6,7 +6,6 @@ import { COMMON_HEADERS, NO_CACHE, vary } from '../../http/response/headers.ts';
 import type { Representation } from '../../http/routing/door.ts';
 import type { DoorContext } from '../context.ts';
 
-/** Without content: OpenAPI describes what programs are sent. */
 export const pageRedirect: Representation<DoorContext> = {
   type: 'text/html',
   onlyIfNamed: true,

@@ -32,7 +32,6 @@ export function pageRoute(path: string, load: () => Promise<PageModule>): PageRo
     get: [
       {
         type: 'text/html',
-        content: 'Html',
         handle: pageHandler(load),
         async whileStarting(context) {
           const { sendWakingPage } = await import('./pages/waking.ts');
@@ -40,8 +39,6 @@ export function pageRoute(path: string, load: () => Promise<PageModule>): PageRo
         },
       },
     ],
-    // Discovery and OpenAPI describe `/`, which has other representations too.
-    ...(path === '/' ? {} : { description: { paths: [] } }),
   };
 }
 

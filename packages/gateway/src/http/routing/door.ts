@@ -2,7 +2,7 @@
 import type { Handler, RequestContext, StartupContext } from '../context.ts';
 import type { Offer } from '../negotiation.ts';
 import type { TakenParameters } from '../parameter-check.ts';
-import type { DoorDescription, RouteDescription } from '../route-description.ts';
+import type { RouteDescription } from '../route-description.ts';
 import type { SimplePostHandler } from '../simple-post.ts';
 
 export const EVENT_STREAM = 'text/event-stream';
@@ -12,8 +12,6 @@ export type PathParameters = RequestContext['params'];
 /** A media type that a path can send, and the handler that sends it. */
 export interface Representation<App extends StartupContext> extends Offer {
   readonly handle: Handler<App>;
-  /** The name by which descriptions know what is sent. They omit a representation without one. */
-  readonly content?: string;
   /** By name: parameters of the route that have no effect in this representation, and why. */
   readonly refused?: Readonly<Record<string, string>>;
   /** Handles requests for this representation before the log is open. That of the route by default. */
@@ -53,5 +51,4 @@ export interface Door<App extends StartupContext> {
     readonly type?: string;
     readonly handle: Handler<App>;
   };
-  readonly describe?: () => Promise<DoorDescription>;
 }

@@ -1,7 +1,4 @@
-/**
- * The page `/speak`: how programs and agents take part, with requests that work at this address. Its
- * paths and bodies are those that the routes and the doors describe.
- */
+/** The page `/speak`: how programs and agents take part, with requests that work at this address. */
 import { JSON_RPC_PATH, KINDS, localize, pagePath, sayPath } from '@open-presence/protocol';
 import type {
   CodeExample,
@@ -11,40 +8,28 @@ import type {
   SpeakPage,
 } from '@open-presence/web/page-data';
 
-import {
-  pathsById,
-  type JsonObject,
-  type Localization,
-  type OperationDetails,
-} from '../../../http/route-description.ts';
-import { toJsonObject } from '../../../json/json-object.ts';
+import { pathsById, type Localization } from '../../../http/route-description.ts';
 import { describePaths } from '../../../operations/describe-gateway.ts';
 import type { DoorRequest } from '../../context.ts';
 import { curl, requestExamples, streamExamples } from './code-examples.ts';
 import { installCommands, installLinks } from './mcp-clients.ts';
+import { a2aMessages, mcpMessages, type MessageExample } from './message-examples.ts';
 import type { PageContent } from '../page-route.ts';
 
 const READ_LIMIT = 20;
-/** What the page shows of the examples of the doors: a client of MCP begins with the others by itself. */
-const MCP_EXAMPLES = ['tools', 'firstContact', 'leaveTrace', 'read', 'search'];
 
 /** What the parts of the page are made of. */
 interface SpeakContext extends Localization {
   readonly address: string;
   readonly paths: ReadonlyMap<string, string>;
-  readonly operations: Readonly<Record<string, OperationDetails>>;
 }
 
-export async function createPage({ app }: DoorRequest, shell: Shell): Promise<PageContent> {
+export function createPage({ app }: DoorRequest, shell: Shell): PageContent {
   const { language, routes } = app;
   const { locale, address } = shell;
   const text: Localization['text'] = (localized) => localize(localized, locale);
   const localization = { language, locale, text };
-  const doors = await app.describeDoors();
-  const operations = Object.fromEntries(
-    doors.flatMap((door) => Object.entries(door.operations?.(localization) ?? {})),
-  );
-  const context = { ...localization, address, paths: pathsById(routes), operations };
+  const context = { ...localization, address, paths: pathsById(routes) };
   const data: SpeakPage = {
     page: 'speak',
     shell,
@@ -91,47 +76,31 @@ function httpExamples({ language, text, address, paths }: SpeakContext): Request
 
 function mcpExamples(context: SpeakContext): SpeakPage['mcp'] {
   const { language, text, address, paths } = context;
-  const path = paths.get('mcp') ?? '';
-  const url = address + path;
-  const described = describedRequests(context, path);
+  const url = address + (paths.get('mcp') ?? '');
   return {
     url,
     meaning: text(language.mcp.instructions),
     install: installLinks(url),
     commands: installCommands(url),
-    calls: described.filter(({ name }) => MCP_EXAMPLES.includes(name)).map(({ code }) => code),
+    calls: mcpMessages(language).map((example) => codeOf(context, url, example)),
   };
 }
 
 function a2aExamples(context: SpeakContext): SpeakPage['a2a'] {
   const { language, text, address, paths } = context;
+  const url = address + JSON_RPC_PATH;
   return {
     card: address + (paths.get('agentCard') ?? ''),
-    url: address + JSON_RPC_PATH,
+    url,
     meaning: text(language.labels.plainText),
-    calls: describedRequests(context, JSON_RPC_PATH).map(({ code }) => code),
+    calls: a2aMessages(language).map((example) => codeOf(context, url, example)),
   };
 }
 
-/** The requests to `POST` by which the path is described, each with its name. */
-function describedRequests(
-  { address, operations }: SpeakContext,
-  path: string,
-): { readonly name: string; readonly code: CodeExample }[] {
-  const { requestBody = {} } = operations[`POST ${path}`] ?? {};
-  const examples = memberOf(
-    memberOf(memberOf(requestBody, 'content'), 'application/json'),
-    'examples',
-  );
-  return Object.keys(examples).map((name) => {
-    const { summary, value } = memberOf(examples, name);
-    const code = curl({ url: address + path, body: toJsonObject(value) });
-    return { name, code: { name: String(summary), language: 'shell', code } };
-  });
-}
-
-function memberOf(object: JsonObject, name: string): JsonObject {
-  return toJsonObject(object[name]);
+function codeOf({ text }: SpeakContext, url: string, example: MessageExample): CodeExample {
+  const { method, summary, message } = example;
+  const code = curl({ url, body: message });
+  return { name: `${method}: ${text(summary)}`, language: 'shell', code };
 }
 
 /** The paths of the kinds, then those that the language file describes, in its order. */
