@@ -71,11 +71,12 @@ suite('a package', () => {
     });
   }
 
-  test('of the protocol has the contract and the language', async () => {
+  test('of the protocol has the contract, the language and the OpenAPI document', async () => {
     const at = join(visitor, 'node_modules/@open-presence/protocol');
     for (const [file, source] of [
       ['PROTOCOL.md', 'PROTOCOL.md'],
       ['mova-snu.yaml', 'packages/protocol/mova-snu.yaml'],
+      ['openapi.yaml', 'packages/protocol/openapi.yaml'],
     ] as const)
       assert.equal(
         await readFile(join(at, file), 'utf8'),

@@ -39,7 +39,8 @@ export interface TestGatewayOptions {
   /** Leaves the gateway in its starting state until `open` is called. */
   readonly starting?: boolean;
   readonly publicUrl?: string;
-  readonly contact?: string;
+  /** In place of what the packaged language has. */
+  readonly words?: (packaged: Language) => Partial<Language>;
   /** As in `ListenOptions`. */
   readonly bypass?: boolean;
   readonly observe?: RequestObserver;
@@ -49,11 +50,11 @@ export async function openGateway(
   log: Log,
   options: TestGatewayOptions = {},
 ): Promise<TestGateway> {
-  const { starting: waking = false, publicUrl, contact, bypass = true, observe } = options;
+  const { starting: waking = false, publicUrl, words, bypass = true, observe } = options;
   const state = options.state ?? ((): State => (waking ? 'waking' : logState(log.writable())));
   const text = await readFile(LANGUAGE);
   const packaged = parseLanguage(text.toString(), 'mova-snu.yaml');
-  const language = contact === undefined ? packaged : { ...packaged, contact };
+  const language = { ...packaged, ...words?.(packaged) };
   const reported: object[] = [];
   const report = { error: (details: object) => void reported.push(details) };
   const unreadable = (): number => log.damage().unreadable;

@@ -1,8 +1,15 @@
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
 import { suite, test } from 'node:test';
 
+import type { Language } from '@open-presence/protocol';
+import { parse } from 'yaml';
+
 import { openMemoryLog } from '../../stores/memory/memory.ts';
+import { toJsonObject } from '../../json/json-object.ts';
 import { fetchBytes, openGateway } from '../../gateway.fixture.ts';
+
+const OPENAPI = new URL('../openapi.yaml', import.meta.resolve('@open-presence/protocol'));
 
 suite('what the gateway says of itself', () => {
   test('at / varies by what is preferred, whichever form that is', async () => {
@@ -30,10 +37,47 @@ suite('what the gateway says of itself', () => {
   test('is told at the public address where the operator gives one', async () => {
     const publicUrl = 'https://presence.example/gateway';
     await using door = await openGateway(openMemoryLog(), { publicUrl });
-    const document: unknown = await (await fetch(`${door.url}/openapi.json`)).json();
-    assert.deepEqual((document as { servers: unknown }).servers, [{ url: publicUrl }]);
     const guide = await (await fetch(`${door.url}/llms.txt`)).text();
     assert.ok(guide.includes(`POST ${publicUrl}/api/resonance`));
+  });
+
+  test('has in OpenAPI what the operator decides, in both forms', async () => {
+    const publicUrl = 'https://presence.example/gateway';
+    const mood = {
+      name: 'mood',
+      type: 'string',
+      required: false,
+      suggested: true,
+      meaning: { en: 'How you feel.', uk: 'Твій настрій.' },
+      example: 'calm',
+    } as const;
+    const words = ({ kinds, rooms }: Language): Partial<Language> => {
+      const { garden } = kinds;
+      const [sentence] = garden.sentences;
+      assert.ok(sentence !== undefined);
+      const body = { ...sentence.body, room: 'plaza', mood: 'calm' };
+      const fields = [...garden.fields, mood];
+      return {
+        service: { en: 'A Place of Our Own', uk: 'Наше місце' },
+        rooms: [...rooms, { slug: 'plaza', title: mood.meaning, description: mood.meaning }],
+        kinds: { ...kinds, garden: { ...garden, fields, sentences: [{ ...sentence, body }] } },
+      };
+    };
+    await using door = await openGateway(openMemoryLog(), { publicUrl, words });
+    const read = async (form: string): Promise<string> =>
+      await (await fetch(`${door.url}/openapi.${form}`)).text();
+    const { info, servers, components } = toJsonObject(JSON.parse(await read('json')));
+    const { RoomSlug, GardenBody, SeedsBody } = toJsonObject(toJsonObject(components)['schemas']);
+    const { properties, examples } = toJsonObject(GardenBody);
+    assert.equal(toJsonObject(info)['title'], 'A Place of Our Own');
+    assert.deepEqual(servers, [{ url: publicUrl }]);
+    assert.match(JSON.stringify(RoomSlug), /"resonance-hall","plaza"\]/);
+    assert.deepEqual(toJsonObject(properties)['mood'], { description: 'How you feel.' });
+    assert.match(JSON.stringify(examples), /^\[\{[^}]*"room":"plaza","mood":"calm"\}\]$/);
+    const file = toJsonObject(parse((await readFile(OPENAPI)).toString()));
+    const unchanged = toJsonObject(toJsonObject(file['components'])['schemas'])['SeedsBody'];
+    assert.deepEqual(SeedsBody, unchanged);
+    assert.deepEqual(parse(await read('yaml')), JSON.parse(await read('json')));
   });
 
   test('is where errors lead, also of what is not HTTP', async () => {
@@ -53,7 +97,10 @@ suite('what the gateway says of itself', () => {
       ['https://presence.example/about?a=1&b', 'https://presence.example/about?a=1&b'],
     ] as const) {
       const publicUrl = 'https://presence.example';
-      await using door = await openGateway(openMemoryLog(), { contact, publicUrl });
+      await using door = await openGateway(openMemoryLog(), {
+        words: () => ({ contact }),
+        publicUrl,
+      });
       const found = await fetch(`${door.url}/.well-known/security.txt`);
       assert.equal(found.headers.get('content-type'), 'text/plain; charset=utf-8');
       const text = await found.text();
