@@ -5,7 +5,7 @@ import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib'
 import addFormats from 'ajv-formats';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 
-import { inlineReferences } from './inline-references.ts';
+import { inlineReferences } from './openapi-document.ts';
 import { asObject, asString, parseJson, type JsonObject } from './value.ts';
 
 /** An answer, by whomever it was got. */

@@ -1,13 +1,13 @@
-/** An OpenAPI document as a caller reads it: its operations, and the requests that it shows. */
-import { asObject, asArray, asString, type JsonObject } from '../../conformance/value.ts';
-
-export interface Operation {
-  /** As the document has it. */
-  readonly path: string;
-  /** In capitals. */
-  readonly method: string;
-  readonly is: JsonObject;
-}
+/** The requests that an OpenAPI document shows. */
+import {
+  bodiesOf,
+  exampleOf,
+  pairOf,
+  parametersOf,
+  pathOf,
+  type Operation,
+} from '../../conformance/openapi-document.ts';
+import { asObject, asString, type JsonObject } from '../../conformance/value.ts';
 
 export interface Request {
   readonly method: string;
@@ -18,83 +18,21 @@ export interface Request {
   readonly of: string;
 }
 
-export function operationsOf(document: JsonObject): Operation[] {
-  return Object.entries(asObject(document['paths'])).flatMap(([path, item]) =>
-    Object.entries(asObject(item)).map(([method, is]) => {
-      return { path, method: method.toUpperCase(), is: asObject(is) };
-    }),
-  );
-}
-
-export function parametersOf({ is }: Operation, place: string): JsonObject[] {
-  const all = asArray(is['parameters'] ?? []).map(asObject);
-  return all.filter((parameter) => parameter['in'] === place);
-}
-
-/** A schema, or that to which it refers. */
-export function schemaAt(document: JsonObject, schema: unknown): JsonObject {
-  const { $ref: reference } = asObject(schema);
-  if (reference === undefined) return asObject(schema);
-  const schemas = asObject(asObject(document['components'])['schemas']);
-  return asObject(schemas[asString(reference).split('/').at(-1) ?? '']);
-}
-
-/** A value of a parameter: its example, or the first that is listed. */
-function exampleOf(document: JsonObject, { example, schema }: JsonObject): unknown {
-  if (example !== undefined) return example;
-  const [first] = asArray(asObject(schema)['anyOf'] ?? [schema]);
-  return asArray(schemaAt(document, first)['enum'] ?? [])[0];
-}
-
-/** The answers of an operation that are no errors, by status. */
-export function successesOf({ is }: Operation): [string, JsonObject][] {
-  const answers = Object.entries(asObject(is['responses']));
-  return answers
-    .filter(([status]) => status.startsWith('2'))
-    .map(([status, answer]) => [status, asObject(answer)]);
-}
-
-/** Operations that a link of another one leads to. */
-function linkedIn(document: JsonObject): ReadonlySet<string> {
-  const links = operationsOf(document).flatMap((operation) =>
-    successesOf(operation).flatMap(([, { links = {} }]) => Object.values(asObject(links))),
-  );
-  return new Set(links.map((link) => asString(asObject(link)['operationId'])));
-}
-
 /** What is missing for all requests of an operation to be sent as they stand. */
 export function lacks(document: JsonObject, operation: Operation): string[] {
   const { path, method, is } = operation;
   const name = `${method} ${path}`;
-  const linked = linkedIn(document).has(asString(is['operationId']));
+  // An id comes from the answer that created the entry.
   const needed = [...parametersOf(operation, 'path'), ...parametersOf(operation, 'query')]
-    .filter(({ in: place, required }) => required === true && !(linked && place === 'path'))
-    .filter((parameter) => exampleOf(document, parameter) === undefined)
-    .map((parameter) => `${name}: ${asString(parameter['name'])} has no example`);
+    .filter((one) => one['required'] === true && one['name'] !== 'id')
+    .filter((one) => exampleOf(document, one) === undefined)
+    .map((one) => `${name}: ${asString(one['name'])} has no example`);
   const body = 'requestBody' in is && bodiesOf(document, operation).length === 0;
-  const { 200: ok, 201: created, default: error } = asObject(is['responses']);
   return [
     ...needed,
     ...(body ? [`${name}: its body has no example`] : []),
-    ...(ok === undefined && created === undefined ? [`${name}: nothing but errors`] : []),
-    ...(error === undefined ? [`${name}: no error is described`] : []),
+    ...('default' in asObject(is['responses']) ? [] : [`${name}: no error is described`]),
   ];
-}
-
-function bodiesOf(document: JsonObject, { is }: Operation): string[] {
-  if (!('requestBody' in is)) return [];
-  const content = asObject(asObject(is['requestBody'])['content']);
-  const { schema } = asObject(content['application/json']);
-  const { examples = [] } = schemaAt(document, schema);
-  return asArray(examples).map((example) => JSON.stringify(example));
-}
-
-/** Path with its examples; an id is one that a link told. */
-function pathOf(document: JsonObject, operation: Operation, id: string): string {
-  return operation.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
-    const found = parametersOf(operation, 'path').find((one) => one['name'] === name);
-    return encodeURIComponent(asString(exampleOf(document, found ?? {}) ?? id));
-  });
 }
 
 /** Each form that an answer to `GET` is said to have, in a schema or in words, and how it is asked for. */
@@ -143,7 +81,7 @@ export function mistakesOf(document: JsonObject, operation: Operation): Request[
 export function requestsOf(document: JsonObject, operation: Operation, id: string): Request[] {
   const { method } = operation;
   const path = pathOf(document, operation, id);
-  const pairOf = (parameter: JsonObject): string => pair(document, parameter);
+  const spelled = (parameter: JsonObject): string => pairOf(document, parameter);
   const isShown = (one: JsonObject): boolean => exampleOf(document, one) !== undefined;
   const shown = parametersOf(operation, 'query').filter(isShown);
   const needed = shown.filter(({ required }) => required === true);
@@ -156,21 +94,14 @@ export function requestsOf(document: JsonObject, operation: Operation, id: strin
   const bodies = 'requestBody' in operation.is ? bodiesOf(document, operation) : [undefined];
   return bodies.flatMap((body) => [
     ...queries.map((query) => {
-      const said = query.map(pairOf).join('&');
+      const said = query.map(spelled).join('&');
       const url = said === '' ? path : `${path}?${said}`;
       return { method, url, headers: {}, body, of: `${method} ${url} ${body ?? ''}` };
     }),
     ...headers.map((header) => {
       const one = { [asString(header['name'])]: asString(header['example']) };
-      const url = needed.length === 0 ? path : `${path}?${needed.map(pairOf).join('&')}`;
+      const url = needed.length === 0 ? path : `${path}?${needed.map(spelled).join('&')}`;
       return { method, url, headers: one, body, of: `${method} ${url} ${JSON.stringify(one)}` };
     }),
   ]);
-}
-
-function pair(document: JsonObject, parameter: JsonObject): string {
-  const example = exampleOf(document, parameter);
-  const values: readonly unknown[] = Array.isArray(example) ? example : [example];
-  const name = asString(parameter['name']);
-  return values.map((one) => `${name}=${encodeURIComponent(String(one))}`).join('&');
 }

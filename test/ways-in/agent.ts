@@ -5,6 +5,7 @@
 import assert from 'node:assert/strict';
 
 import { OpenApiCheck } from '../../conformance/openapi-check.ts';
+import { bodiesOf, inlineReferences, operationsOf } from '../../conformance/openapi-document.ts';
 import { asObject, asArray, asString, type JsonObject } from '../../conformance/value.ts';
 
 /** A request as a document shows it. */
@@ -128,16 +129,9 @@ export function textOf(html: string): string {
 
 /** The first request with a body that an OpenAPI document has an example of. */
 export function firstDescribed(document: JsonObject): Shown {
-  for (const [url, item] of Object.entries(asObject(document['paths']))) {
-    const { post } = asObject(item);
-    if (post === undefined) continue;
-    const content = asObject(asObject(asObject(post)['requestBody'])['content']);
-    const { $ref: reference } = asObject(asObject(content['application/json'])['schema']);
-    const schemas = asObject(asObject(document['components'])['schemas']);
-    const [body] = asArray(
-      asObject(schemas[asString(reference).split('/').at(-1) ?? ''])['examples'],
-    );
-    return { method: 'POST', url, body: JSON.stringify(body) };
+  for (const operation of operationsOf(inlineReferences(document))) {
+    const [body] = bodiesOf(document, operation);
+    if (body !== undefined) return { method: 'POST', url: operation.path, body };
   }
   assert.fail('no request with a body is described');
 }
