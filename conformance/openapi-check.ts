@@ -69,6 +69,7 @@ export class OpenApiCheck {
       item === undefined || operation === undefined
         ? schemaOfProblem(type)
         : this.#schemaOf(asObject(operation), { item, method, answer });
+    if (where === undefined && type !== LINES) return;
     const told = saidIn(answer);
     if (told === undefined) return;
     if (type === LINES && item !== undefined && method === 'GET') {

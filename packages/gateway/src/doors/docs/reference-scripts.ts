@@ -22,12 +22,12 @@ const CONFIGURATION = {
   showDeveloperTools: 'never',
   documentDownloadType: 'none',
   operationTitleSource: 'path',
-  // Scalar's own colors are too faint to read, and its list of paths cannot be scrolled by keys.
+  // Scalar's own colors are too faint to read, and what it lets scroll cannot be scrolled by keys.
   customCss: `
     .light-mode { --scalar-color-2: #505050; --scalar-color-3: #616161;
-      --scalar-color-blue: #0066a8; --scalar-color-green: #00724a; }
+      --scalar-color-blue: #0066a8; --scalar-color-green: #00724a; --scalar-color-orange: #a83c00; }
     .dark-mode { --scalar-color-2: #bdbdbd; --scalar-color-3: #adadad; }
-    .endpoints { max-height: none !important; overflow: visible !important; }`,
+    .endpoints, .response-card-footer { max-height: none !important; overflow: visible !important; }`,
   defaultHttpClient: { targetKey: 'shell', clientKey: 'curl' },
   // All that Scalar has, but curl, fetch and requests.
   hiddenClients: {
@@ -55,6 +55,8 @@ addEventListener('DOMContentLoaded', async () => {
     delete parameter.example;
     parameter.examples = { example: { value: example, 'x-disabled': true } };
   }
+  // What stood here was in the caller's language, the document is in English.
+  document.documentElement.lang = 'en';
   // Scalar would take what is there for a page of its own, rendered by a server.
   element.replaceChildren();
   Scalar.createApiReference(element, { content, ...${JSON.stringify(CONFIGURATION)} });
