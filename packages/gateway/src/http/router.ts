@@ -34,7 +34,7 @@ const JSON_IN_QUERY = /[?&]format=json(?:&|$)/;
 const JSON_RANGE = 'application/json';
 
 /** Where paths are listed: an error names only the nearest. */
-const DIRECTORY = 'GET /api/discover lists the main paths, /openapi.json all below /api.';
+const DIRECTORY = 'GET /api/discover lists the main paths, /openapi.json the REST interface.';
 
 interface Match<App extends StartupContext> {
   readonly name: RouteName;
