@@ -20,13 +20,16 @@ const TYPES = {
   'string or strings': { type: ['string', 'array'], items: { type: 'string' } },
 } as const;
 
+/** Without folded lines and aliases. */
+const PLAIN = { lineWidth: 0, aliasDuplicateObjects: false };
+
 const file = await readFile(FILE);
 const written = toJsonObject(parse(file.toString()));
 const filled = fillIn(written, workerData as OperatorChoices);
 const isUnchanged = isDeepStrictEqual(filled, written);
 parentPort?.postMessage({
   json: Buffer.from(`${JSON.stringify(filled)}\n`),
-  yaml: isUnchanged ? file : Buffer.from(stringify(filled, { aliasDuplicateObjects: false })),
+  yaml: isUnchanged ? file : Buffer.from(stringify(filled, PLAIN)),
 } satisfies OpenApi);
 
 function fillIn(document: JsonObject, { language, publicUrl }: OperatorChoices): JsonObject {
