@@ -50,10 +50,14 @@ describe('the OpenAPI document', () => {
 
   for (const [linter, args] of Object.entries(LINTERS)) {
     it(`is not complained of by ${linter}, in either form`, async () => {
-      const { stdout, stderr } = await run(join(BIN, linter), [...args, ...DOCUMENTS], {
-        env: OFFLINE,
-        cwd: folder,
-      });
+      const { stdout, stderr } = await run(
+        process.execPath,
+        [join(BIN, linter), ...args, ...DOCUMENTS],
+        {
+          env: OFFLINE,
+          cwd: folder,
+        },
+      );
       const output = stdout + stderr;
       assert.match(output, /descriptions are valid|No results/i);
       assert.doesNotMatch(output, /warning/i);
