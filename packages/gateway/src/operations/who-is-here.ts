@@ -9,6 +9,7 @@ import {
 import type { Seq } from '../log/log.ts';
 import type { Visitor, PresentVisitor } from '../presence/presence.ts';
 import { type RecentAuthorsSnapshot, type RecentAuthor } from '../presence/recent-authors.ts';
+import { MAX_TOGETHER } from '../presence/seeking.ts';
 import type { OperationsContext } from './context.ts';
 
 type PresenceContext = Pick<OperationsContext, 'presence' | 'recentAuthors'>;
@@ -53,9 +54,11 @@ export async function* presentVisitors(
   const here = presence
     .list()
     .filter(({ room }) => rooms.length === 0 || (room !== undefined && rooms.includes(room)));
-  for (const visitor of here.slice(0, limit)) {
+  const names = here.slice(0, limit).map(({ identity }) => identity);
+  for (const [at, visitor] of here.slice(0, limit).entries()) {
     if (signal.aborted) return;
-    yield presentDocument(visitor, await authors.seekingOf(visitor.identity, head));
+    const next = names.slice(at + 1, at + MAX_TOGETHER);
+    yield presentDocument(visitor, await authors.seekingOf(visitor.identity, head, next));
   }
 }
 
@@ -64,13 +67,26 @@ export async function* recentAuthors(
   { limit, ...wanted }: PresenceQuery,
   snapshot: RecentAuthorsSnapshot,
 ): AsyncGenerator<LatelyDocument, void, undefined> {
-  if (limit === 0) return;
-  let count = 0;
-  for await (const author of authors.list(snapshot, wanted)) {
-    yield authorDocument(author, await authors.seekingOf(author.identity, snapshot.head));
-    count += 1;
-    if (count === limit) return;
+  await using listed = authors.list(snapshot, wanted);
+  for (let left = limit; left > 0; left -= MAX_TOGETHER) {
+    const some = await nextOf(listed, Math.min(left, MAX_TOGETHER));
+    const names = some.map(({ identity }) => identity);
+    for (const [at, author] of some.entries()) {
+      const seeking = await authors.seekingOf(author.identity, snapshot.head, names.slice(at + 1));
+      yield authorDocument(author, seeking);
+    }
+    if (some.length < MAX_TOGETHER) return;
   }
+}
+
+async function nextOf<Item>(items: AsyncGenerator<Item>, count: number): Promise<Item[]> {
+  const taken: Item[] = [];
+  while (taken.length < count) {
+    const step = await items.next();
+    if (step.done === true) break;
+    taken.push(step.value);
+  }
+  return taken;
 }
 
 /** Visitors who are here and recent authors, as far as they fit an answer. */

@@ -48,9 +48,13 @@ export class RecentAuthors {
     this.#seeking = new SeekingReader(log);
   }
 
-  /** What the newest first contact up to `head` seeks; empty if that entry is too long. */
-  async seekingOf(identity: string, head: Seq): Promise<readonly string[]> {
-    return await this.#seeking.read(identity, head);
+  /** See `SeekingReader.read`. */
+  async seekingOf(
+    identity: string,
+    head: Seq,
+    next?: readonly string[],
+  ): Promise<readonly string[]> {
+    return await this.#seeking.read(identity, head, next);
   }
 
   /** At the head of the log when it is called, or a later one. */

@@ -31,6 +31,21 @@ describe('what visitors seek', () => {
     assert.deepEqual(await read('Мавка'), ['water']);
   });
 
+  it('is found for several at once: who has made a first contact, and who has not', async (t) => {
+    const names = Array.from({ length: 40 }, (_, at) => `visitor ${at}`);
+    for (const [at, name] of names.entries()) if (at % 3 === 0) await contact(name, name, 'moss');
+    await contact('visitor 30', 'x'.repeat(70_000));
+    const expected = names.map((name, at) => (at % 3 === 0 && at !== 30 ? [name, 'moss'] : []));
+    const reads = t.mock.method(log, 'readEntries').mock;
+    for (const [at, name] of names.entries())
+      assert.deepEqual(await reader.read(name, log.head(), names.slice(at + 1)), expected[at]);
+    // Each who has made one, one for each group, and those of a group one by one.
+    assert.ok(reads.callCount() <= 14 + 3 + 1 + 16, `${reads.callCount()} searches`);
+    const alone = new SeekingReader(log);
+    for (const [at, name] of names.entries())
+      assert.deepEqual(await alone.read(name, log.head()), expected[at]);
+  });
+
   it('is looked for once in the log for all who are remembered, when others come', async (t) => {
     const names = Array.from({ length: 20 }, (_, at) => `visitor ${at}`);
     for (const name of names) await contact(name, name);

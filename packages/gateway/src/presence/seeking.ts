@@ -9,6 +9,8 @@ import { identitiesOf, keyOf, MAX_ENTRY_SIZE, readMembers } from './read-members
 /** Maximum number of remembered visitors, and of characters that each of them seeks. */
 const MAX_VISITORS = 4096;
 const MAX_LENGTH = 1024;
+/** Visitors who are looked for together. */
+export const MAX_TOGETHER = 16;
 /** Where more entries came, visitors are looked for anew. */
 const MAX_NEW = 4096;
 
@@ -29,8 +31,15 @@ export class SeekingReader {
     this.#log = log;
   }
 
-  /** What the newest first contact up to `head` seeks, or up to a later one; empty if that entry is too long. */
-  async read(identity: string, head: Seq): Promise<readonly string[]> {
+  /**
+   * What the newest first contact up to `head` seeks, or up to a later one; empty if that entry is too long.
+   * `next`: others who will be asked for; they are looked for together.
+   */
+  async read(
+    identity: string,
+    head: Seq,
+    next: readonly string[] = [],
+  ): Promise<readonly string[]> {
     this.#forgetWithheld();
     while (this.#head < head) {
       this.#updating ??= this.#update().finally(() => {
@@ -42,14 +51,24 @@ export class SeekingReader {
     const known = this.#remembered.get(key);
     if (known !== undefined) return known;
     const version = this.#version;
+    const together = new Map([identity, ...next].map((other) => [keyOf(other), other]));
     this.#searches += 1;
-    const seeking = await this.#readNewest(identity, this.#head).finally(() => {
+    const found = await this.#readNewest(this.#unknownOf(together), this.#head).finally(() => {
       this.#searches -= 1;
     });
     this.#forgetWithheld();
-    // A later one may have come meanwhile.
-    if (version === this.#version && !this.#remembered.has(key)) this.#remember(key, seeking);
-    return seeking;
+    for (const [other, seeking] of found) {
+      // A later one may have come meanwhile.
+      const isNewest = version === this.#version && !this.#remembered.has(other);
+      if (isNewest) this.#remember(other, seeking);
+    }
+    return found.get(key) ?? [];
+  }
+
+  /** The first of these who are not remembered. */
+  #unknownOf(identities: ReadonlyMap<string, string>): Map<string, string> {
+    const unknown = identities.entries().filter(([key]) => !this.#remembered.has(key));
+    return new Map(unknown.take(MAX_TOGETHER));
   }
 
   async #update(): Promise<void> {
@@ -94,12 +113,30 @@ export class SeekingReader {
     this.#withheld = this.#log.withheld();
   }
 
-  async #readNewest(identity: string, to: Seq): Promise<string[]> {
-    const facets = [facet('kind', 'resonance'), facet('identity', identity)];
-    const newest = { facets, order: 'newest', before: to + 1, limit: 1 } as const;
-    for await (const entry of this.#log.readEntries(newest))
-      return seekingIn(await readMembers(entry));
-    return [];
+  /** One search finds the newest first contact of them all, and the last one none. Takes and returns keys. */
+  async #readNewest(
+    identities: ReadonlyMap<string, string>,
+    to: Seq,
+  ): Promise<Map<string, readonly string[]>> {
+    const found = new Map<string, readonly string[]>();
+    for (const left = new Map(identities); left.size > 0;) {
+      const any = Array.from(left.values(), (identity) => facet('identity', identity));
+      const facets = [facet('kind', 'resonance'), any];
+      const newest = { facets, order: 'newest', before: to + 1, limit: 1 } as const;
+      const [entry] = await Array.fromAsync(this.#log.readEntries(newest));
+      const members = entry === undefined ? {} : await readMembers(entry);
+      const authors = Array.from(identitiesOf(members), keyOf).filter((key) => left.has(key));
+      const isUnknown = entry !== undefined && authors.length === 0 && left.size > 1;
+      // Too long to know whose it is: each is looked for alone.
+      if (isUnknown)
+        for (const one of left)
+          for (const [key, seeking] of await this.#readNewest(new Map([one]), to))
+            found.set(key, seeking);
+      else if (authors.length === 0) for (const key of left.keys()) found.set(key, []);
+      for (const key of authors) found.set(key, seekingIn(members));
+      for (const key of found.keys()) left.delete(key);
+    }
+    return found;
   }
 }
 

@@ -72,6 +72,8 @@ const NO_TERMS: TermList = termList([]);
 export class MatchQuery {
   /** A row that one of these matches, and for which `rest` holds, has what it must have. */
   readonly first: () => Iterable<string>;
+  /** What each of these has, where they are several for the alternatives that they also have. */
+  readonly common: string | undefined;
   readonly rest: readonly RowCondition[];
   /** The one query that is all of that; undefined where there are several. */
   readonly whole: string | undefined;
@@ -94,6 +96,8 @@ export class MatchQuery {
     const parts = [...few, ...joined(take(required), 'AND')];
     const without = joined(take(excluded), 'OR');
     const [distributed, ...others] = lists;
+    const isDistributed = distributed !== undefined && parts.length > 0;
+    this.common = isDistributed ? matchAll(parts) : undefined;
     this.first = function* first() {
       for (const list of distributed === undefined ? [[]] : listQueries(distributed)) {
         const whole = matchAll([...parts, ...[list].flat()]);

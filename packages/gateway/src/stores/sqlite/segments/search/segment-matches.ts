@@ -83,9 +83,12 @@ export class SegmentMatches {
   }
 
   *#smallPage({ order, low, high, limit }: PageOf, step: 1 | -1): SearchSteps<SeqPage> {
-    const { first, rest } = this.#query;
-    const most = rest.length === 0 ? limit : Math.max(limit, MIN_CANDIDATES);
     const sql = order === 'newest' ? NEWEST : OLDEST;
+    const { first, rest, common } = this.#query;
+    const mayMatch =
+      common === undefined || (yield* this.#ids(sql, common, low, high, 1)).length > 0;
+    if (!mayMatch) return { seqs: [], next: undefined };
+    const most = rest.length === 0 ? limit : Math.max(limit, MIN_CANDIDATES);
     const found = new Set<Seq>();
     for (const query of first())
       for (const seq of yield* this.#ids(sql, query, low, high, most)) found.add(seq);
