@@ -7,6 +7,9 @@
  *     protocol ← web ← the web door
  *     protocol ← client
  *     the port of the gateway ← cluster
+ *
+ * Invariant: Every dependency rule is known to fail when it is broken.
+ * Test: `test/lint/boundaries.test.ts` “each is broken by a fixture”
  */
 interface Zone {
   readonly files: readonly string[];

@@ -1,10 +1,13 @@
-import { ENTRIES_AND_LISTINGS } from './requirements/entries-and-listings.ts';
-import { LIVE_AND_DOORS } from './requirements/live-and-doors.ts';
-
 /**
  * What PROTOCOL.md asks of a gateway, by its numbered sections. Every requirement has a case under
  * cases/ (the gate in gate.ts sees to it); a section without one stands in `BEYOND_REACH`.
+ *
+ * Invariant: Every section of PROTOCOL.md that can be tested from outside is tested.
+ * Test: `conformance/gate.test.ts` “finds every requirement tested and every section cited”
  */
+import { ENTRIES_AND_LISTINGS } from './requirements/entries-and-listings.ts';
+import { LIVE_AND_DOORS } from './requirements/live-and-doors.ts';
+
 export const REQUIREMENTS = { ...ENTRIES_AND_LISTINGS, ...LIVE_AND_DOORS } as const;
 
 /** Sections that no visitor can bring about. Tests of the processes themselves hold them. */

@@ -1,7 +1,7 @@
 /**
  * What every store must do, as tests: a store's own test file calls one of these functions. It owns
  * the facts that `log.ts` promises, refuses to know any store (it sees only the port), and upholds
- * that no test here asserts a duration. Expectations come from a plain list (`contract/checked.ts`),
+ * that no test here asserts a duration. Expectations come from a plain list (`checked-log.ts`),
  * never from another store.
  */
 import { describe } from 'node:test';

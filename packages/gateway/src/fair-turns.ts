@@ -3,6 +3,13 @@
  * event loop one piece of long work continues: so short work waits for one slice at most, however
  * much long work there is. Work that has had fewer turns goes first; so that all goes on, one turn
  * in four goes to the work that has waited longest.
+ *
+ * Invariant: No request waits for the long body or long read of another.
+ * Test: `packages/gateway/src/intake/large-body-reader.test.ts` “others get their turn while a
+ *   large body is read, even if the spool never waits”
+ * Test: `packages/gateway/src/doors/rest/listing.test.ts` “lets other callers get their turn”
+ * Test: `packages/gateway/src/fair-turns.test.ts` “come to all who wait in the order in which they
+ *   asked, one in each turn of the loop”
  */
 
 /** Length of a slice. */

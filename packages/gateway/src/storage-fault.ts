@@ -1,6 +1,16 @@
 /**
  * Tells faults of disks and files, which the gateway survives and reports, from faults of its own,
  * which end the thread or the request that they happen in.
+ *
+ * Invariant: A failed flush or a full disk acknowledges nothing, loses nothing and stops no reads.
+ *   Storing resumes by itself, and no fault of a disk ends the process.
+ * Test: `test/crash/flush.test.ts` “flushes that fail: nothing is acknowledged, reading goes on,
+ *   storing resumes” “flushes that begin to fail, then a kill: keys are kept once, whatever was
+ *   written”
+ * Test: `test/crash/full.test.ts` “a full disk: nothing acknowledged is lost, reading goes on,
+ *   storing resumes” “an upload that fills the disk leaves nothing”
+ * Test: `test/crash/disk-faults.test.ts` “no fault of a disk ends the process, and all works once
+ *   it is over”
  */
 
 /** A fault of a disk or a file that neither the system nor SQLite reports. */

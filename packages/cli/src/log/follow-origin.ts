@@ -1,6 +1,11 @@
 /**
  * Continues a copy of another gateway's log, verifying each link, for as long as the origin's log is
  * the one that was copied. What is copied stays good whatever happens to the origin.
+ *
+ * Invariant: A mirror has the same log as its origin, and no entry whose link does not follow.
+ * Test: `test/mirror/mirror.test.ts` “has the same log through kills of both while others write”
+ *   “names the entry at which the log of its origin was rewritten, and serves its copy on” “names
+ *   the entry that was changed at its origin by hand, and takes nothing from there on”
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 

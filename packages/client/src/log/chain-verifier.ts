@@ -1,6 +1,9 @@
 /**
  * Verifies the lines of a log, each by its link (PROTOCOL.md section 20.1): whoever knows one link
  * notices every change of what is before it.
+ *
+ * Invariant: Whoever reads a log finds what has changed in it.
+ * Test: `test/client/log-lines.test.ts` “finds any changed character, with the seq of its entry”
  */
 import type { Checkpoint } from '@open-presence/protocol';
 

@@ -3,6 +3,13 @@
  * a restart reads the stream again from the first message of the oldest, since chunks are not flushed.
  * What becomes of an upload follows from the messages since its first chunk alone, on all copies alike.
  * One that was given up stays so, whatever comes of it later: its chunks are erased in the stream.
+ *
+ * Invariant: All copies take an upload, or all refuse it: the bytes in the stream decide, not those
+ *   on a disk.
+ * Test: `test/cluster/uploads.test.ts` “makes none in any copy where the stream has other bytes of
+ *   it” “faults of disks while an upload travels”
+ * Test: `packages/cluster/src/applying/received-uploads.test.ts` “are not whole when one byte of
+ *   the stream is another”
  */
 import {
   BodyDigest,

@@ -3,6 +3,11 @@
  * entry. Each gateway sees to it that all is erased that its folder lists, whichever of them comes first: a
  * replacement is published, and only then the message deleted, whose bytes the servers overwrite.
  * Upholds that a copy that is made from nothing afterwards has the same entries, seqs and links.
+ *
+ * Invariant: What was withheld is erased from the stream and from every copy.
+ * Test: `test/cluster/erasing.test.ts` “what is withheld is erased from the stream”
+ * Test: `packages/cluster/src/stream/replacement.test.ts` “makes the same entries, and has nothing
+ *   of those that are withheld”
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 

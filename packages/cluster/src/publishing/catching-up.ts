@@ -2,6 +2,11 @@
  * Finds out for readers whether this copy has every entry that any gateway has acknowledged. A message
  * without drafts is published: it comes behind all that the stream had when it was asked, so once it is
  * applied here, they are too. Readers who ask meanwhile share the next one.
+ *
+ * Invariant: A gateway never answers as if there were no entry that another gateway has
+ *   acknowledged.
+ * Test: `test/cluster/seen.test.ts` “a gateway that is behind waits for what its caller has seen”
+ *   “without servers a gateway cannot know whether there is an entry that it lacks”
  */
 import type { Publisher } from './publisher.ts';
 

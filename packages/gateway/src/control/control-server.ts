@@ -4,6 +4,9 @@
  *
  * Owns the socket. Refuses to know what is asked for there. Upholds that nobody else can connect at
  * any moment, and that nothing of it can be reached over the network.
+ *
+ * Invariant: Only the owner of the data folder can have an entry withheld.
+ * Test: `test/withhold/withhold.test.ts` “is for its owner alone, and not reached over the network”
  */
 import { chmod, lstat, mkdir, rename, rm } from 'node:fs/promises';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';

@@ -2,10 +2,12 @@
  * Following the log. A follower is a cursor, not a queue: it reads new entries from the log when it
  * is ready for them, so a stalled follower costs nothing and misses nothing.
  *
- * Owns when followers are woken; knows neither who follows nor how entries are sent. Upholds:
- * - each selected entry after the cursor is in exactly one of the ranges, in the order of the log,
- *   however slowly they are requested.
- * - followers that keep up get the same ranges.
+ * Owns when followers are woken; knows neither who follows nor how entries are sent. Followers that
+ * keep up get the same ranges.
+ *
+ * Invariant: A follower has each entry once, in order, however slowly it asks.
+ * Test: `packages/gateway/src/feed/follow.test.ts` “follow() gives everything after the cursor,
+ *   then what is new, once and in order” “follow() misses nothing for a follower that is slow”
  */
 import type { Log, Selection, Seq } from '../log/log.ts';
 import { HeadNotifier } from './head-notifier.ts';

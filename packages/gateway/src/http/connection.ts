@@ -8,6 +8,11 @@
  *
  * Between two requests, a simple `POST` (`simple-post.ts`) and a `GET` that was answered before
  * (`repeated-get.ts`) are not given to the parser at all.
+ *
+ * Invariant: Bytes that are not HTTP are answered and harm no other request.
+ * Test: `packages/gateway/src/http/http-listener.test.ts` “beyond the limit, … get a 400 that says
+ *   to send a body” “a malformed request is answered after the valid one before it”
+ * Test: `packages/gateway/src/http/pipelining.test.ts` “are answered whole before …”
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';

@@ -5,6 +5,12 @@
  * A browser marks requests of other sites by `Origin` (Fetch standard) and `Sec-Fetch-Site` (Fetch
  * Metadata). Neither marks those of a page whose name resolves to this machine (DNS rebinding), but
  * their `Host` has that name.
+ *
+ * Invariant: A web page of another site neither reads nor writes a gateway that serves only its own
+ *   machine.
+ * Test: `packages/gateway/src/http/foreign-page.test.ts` “answers no page of another site, at no
+ *   door, and stores nothing of it”
+ * Test: `test/browser/foreign-page.test.ts` “a page of another site, in Chromium”
  */
 import type { IncomingMessage } from 'node:http';
 

@@ -5,6 +5,18 @@
  * the others wait without being read. Later requests go to the router. Refuses to know resources and
  * stores. Upholds PROTOCOL.md sections 1, 2 and 11, and that nothing one caller sends, omits or aborts
  * affects another.
+ *
+ * Invariant: A graceful stop finishes what is under way, and waits for nothing else.
+ * Test: `packages/gateway/src/http/http-listener.test.ts` “shutdown finishes requests in progress
+ *   and closes idle connections”
+ * Test: `packages/gateway/src/http/pipelining.test.ts` “does not wait for a head that is not
+ *   complete, or a body that does not move”
+ *
+ * Invariant: A request that arrives while the gateway starts is answered, not refused.
+ * Test: `packages/gateway/src/http/http-listener.test.ts` “what is requested before the log is open
+ *   is answered once it is open”
+ * Test: `packages/cli/src/start.test.ts` “that takes long listens meanwhile, and answers what was
+ *   requested when it is done”
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 

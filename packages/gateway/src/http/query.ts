@@ -1,4 +1,16 @@
-/** The query parameters of a request, whose names are as this contract spells them. Escapes that cannot be decoded are left as they are. */
+/**
+ * The query parameters of a request, whose names are as this contract spells them. Escapes that
+ * cannot be decoded are left as they are.
+ *
+ * Invariant: A query of any length is read in turns and in linear time, and finds what a short one
+ *   would.
+ * Test: `packages/gateway/src/http/query.test.ts` “has the same parameters as URLSearchParams
+ *   finds, however long it is” “of millions of parameters is read in linear time”
+ * Test: `packages/gateway/src/intake/parse-text-query.test.ts` “megabytes of words are terms, each
+ *   once, while others have their turns”
+ * Test: `packages/gateway/src/doors/rest/long-search.test.ts` “a search of many words finds what
+ *   one of few would”
+ */
 import type { IncomingMessage } from 'node:http';
 
 import { yieldPeriodically } from '../fair-turns.ts';

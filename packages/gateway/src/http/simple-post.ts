@@ -1,6 +1,10 @@
 /**
  * Requests that need not go through `node:http`: a whole `POST` in one packet whose headers have no
  * effect on the response. Everything else, and what is not certain, is left to `node:http`.
+ *
+ * Invariant: A request that bypasses `node:http` is answered as it would be through it.
+ * Test: `test/fuzz/simple-requests.test.ts` “what bypasses node:http is answered and stored as
+ *   through it” “a GET that is sent again is answered as through node:http”
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 

@@ -1,6 +1,12 @@
 /**
  * Reads one body: copies its members, and collects the facets and what the rules ask about
  * (PROTOCOL.md sections 4 and 6). Holds none of the text but what it copies.
+ *
+ * Invariant: A body is judged the same in whatever chunks it arrives, small or large.
+ * Test: `test/fuzz/intake.test.ts` “any JSON has the outcome that a naive reading of the rules
+ *   gives it, however it is cut”
+ * Test: `packages/gateway/src/intake/forms/form-body.test.ts` “has the same members in whatever
+ *   pieces it comes, held or not”
  */
 import { referencedId } from '@open-presence/protocol';
 

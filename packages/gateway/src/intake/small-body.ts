@@ -1,4 +1,10 @@
-/** The fast path for a small body that is stored as it is, between its outer braces. */
+/**
+ * The fast path for a small body that is stored as it is, between its outer braces.
+ *
+ * Invariant: A visitor’s bytes come back as they were sent.
+ * Test: `test/log-contract/appending.ts` “keeps what the visitor said letter by letter”
+ * Test: `packages/gateway/src/doors/rest/contribute.test.ts` “has the visitor’s bytes unchanged”
+ */
 import { referencedId } from '@open-presence/protocol';
 
 import { facet, FACET_SIZE, type Facet } from '../log/facet.ts';

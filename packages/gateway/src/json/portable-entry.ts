@@ -1,4 +1,17 @@
-/** The form in which an entry stands beside others (PROTOCOL.md section 4.8). */
+/**
+ * The form in which an entry stands beside others (PROTOCOL.md section 4.8).
+ *
+ * Invariant: Common JSON readers can read every answer that has several entries. An entry that is
+ *   asked for alone is exact.
+ * Test: `test/readers/readers.test.ts` “the official MCP clients read and search what common
+ *   readers refuse”
+ * Test: `packages/gateway/src/json/half-surrogates.test.ts` “are replaced as toWellFormed() does,
+ *   in the same length, however the text is cut”
+ * Test: `test/mirror/mirror.test.ts` “gives entries that common readers refuse in the same form as
+ *   its origin”
+ * Test: `test/backup/backup.test.ts` “and an export keep the form in which entries stand beside
+ *   others”
+ */
 import type { Entry } from '../log/log.ts';
 import { entryOutline, type Portability } from '../log/portability.ts';
 import type { EntryMetadata } from '@open-presence/protocol';

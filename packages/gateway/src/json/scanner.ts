@@ -3,9 +3,13 @@
  * it finds in those objects and arrays that the handler asks for.
  *
  * Owns the grammar, UTF-8 and positions; knows nothing of entries. Upholds:
- * - it accepts exactly the texts that `JSON.parse` accepts after decoding them as strict UTF-8.
  * - it never recurses, and holds one bit per open object or array and nothing else of the text.
  * - what it reports does not depend on where the pieces are cut.
+ *
+ * Invariant: The scanner accepts exactly the bytes that a strict UTF-8 decoder and `JSON.parse`
+ *   accept.
+ * Test: `test/fuzz/intake.test.ts` “bytes are accepted as JSON exactly if a strict decoder and
+ *   JSON.parse accept them”
  */
 import { isUtf8 } from 'node:buffer';
 

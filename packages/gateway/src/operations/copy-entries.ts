@@ -1,6 +1,13 @@
 /**
  * Copies another gateway's log, entry by entry, in flat memory. The facets of each entry are made again
  * from its body; ids, times, salts and links come as they are, and the store verifies them.
+ *
+ * Invariant: A copied log has the same entries, links and name. What does not follow is refused
+ *   with its seq.
+ * Test: `packages/gateway/src/operations/copy-entries.test.ts` “makes the same log, which goes on
+ *   by itself” “refuses what does not follow with its seq, and keeps what came before”
+ * Test: `packages/cli/src/copy/copy.test.ts` “make the same log again, of which an export has the
+ *   same bytes”
  */
 import { GatewayError } from '@open-presence/protocol';
 

@@ -1,4 +1,11 @@
-/** What a gateway that mirrors another one knows of that. All threads share it through memory. */
+/**
+ * What a gateway that mirrors another one knows of that. All threads share it through memory.
+ *
+ * Invariant: A mirror stores nothing that is said to it, and leads it to the origin, through every
+ *   door.
+ * Test: `test/mirror/mirror.test.ts` “serves what it has, and leads what is said to the origin, by
+ *   every way”
+ */
 import { GatewayError, type MirrorDocument } from '@open-presence/protocol';
 
 import type { Log } from '../log/log.ts';

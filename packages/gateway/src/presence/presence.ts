@@ -4,10 +4,14 @@
  * Owns what this thread and the others of its gateway know of present visitors: open event streams,
  * and recent requests that named their visitor. Knows neither HTTP nor entries: `recent-authors.ts`
  * reads those from the log. Upholds:
- * - a visitor is present once, by however many streams and requests, in whichever threads.
  * - listeners get every arrival and every departure once.
  * - the memory for requests is bounded.
  * - a clock that is set neither makes anybody stay nor leave.
+ *
+ * Invariant: A visitor is present once, by however many streams and requests in whichever threads,
+ *   and leaves once.
+ * Test: `packages/gateway/src/presence/presence.test.ts` “is one presence, wherever its streams and
+ *   requests are” “ends with the thread that had the stream; its requests stay”
  */
 import { randomUUID } from 'node:crypto';
 import type { MessagePort } from 'node:worker_threads';

@@ -3,8 +3,13 @@
  * 13.4).
  *
  * Everything is read from the log, which walks the entries of the hour in turns. A bounded cache of the
- * newest authors only saves walking them again for each request. Upholds that each author of the last
- * hour is listed once, whatever their number.
+ * newest authors only saves walking them again for each request.
+ *
+ * Invariant: Each author of the last hour is listed once, whatever their number, in flat memory.
+ * Test: `packages/gateway/src/doors/rest/recent-authors.test.ts` “has each once, however many
+ *   spoke” “reads each entry once, however many ask who spoke”
+ * Test: `packages/gateway/src/stores/sqlite/segments/newest-of-identities.test.ts` “they cost the
+ *   same, however many names an entry addresses”
  */
 import type { EntryMetadata } from '@open-presence/protocol';
 

@@ -4,6 +4,10 @@
  * Owns the error report for the file's author: every fault with its line, column and path. Does no
  * I/O: the file's name is only for messages. A language that is returned is complete and
  * consistent, so code that uses it needs no further checks.
+ *
+ * Invariant: A faulty language file is reported with all its faults at once.
+ * Test: `packages/protocol/src/language/language-file.test.ts` “is told all its faults at once, in
+ *   the order of its lines”
  */
 import { Check } from 'typebox/value';
 import { LineCounter, parseDocument, visit, type Document } from 'yaml';

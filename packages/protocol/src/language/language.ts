@@ -2,6 +2,11 @@
  * Which locale a caller prefers, and the text for it.
  *
  * Does not know where a language comes from; `language-file.ts` parses one.
+ *
+ * Invariant: The packaged language is complete and has the texts of the interface.
+ * Test: `packages/protocol/src/language/language.test.ts` “is of the shape of its schema, also
+ *   after the schema has been through JSON” “shows the rooms of the interface, character for
+ *   character”
  */
 import { LOCALES, type Locale, type LocalizedText } from './localized-text.ts';
 

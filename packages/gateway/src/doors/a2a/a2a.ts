@@ -2,11 +2,20 @@
  * The A2A door (PROTOCOL.md section 19): the operations of the gateway for agents that use
  * Agent2Agent.
  *
- * Owns the mapping between HTTP requests and the SDK. Upholds:
- * - the SDK is loaded by the first request that needs it; agent cards do not.
- * - no state is held between requests: the id of a task contains the whole task.
- * - data parts are stored and returned byte for byte.
- * - the memory that a request takes does not grow with the contents of its message.
+ * Owns the mapping between HTTP requests and the SDK. It holds no state between
+ * requests: the id of a task contains the whole task. The memory that a request takes does not grow
+ * with the contents of its message.
+ *
+ * Invariant: Data from agents is stored byte for byte, returned in portable form, and marked as
+ *   unverified.
+ * Test: `test/a2a/wire.test.ts` “keeps data letter by letter, and tells it so that any reader can
+ *   read it”
+ * Test: `test/a2a/large-messages.test.ts` “stores its parts as they were spelled, by every binding”
+ *
+ * Invariant: Nothing of the SDK is loaded before the first request that needs it. Agent cards do
+ *   not need it.
+ * Test: `packages/gateway/src/doors/a2a/a2a.test.ts` “needs no SDK, nor does anything before
+ *   somebody speaks A2A”
  */
 import { JSON_RPC_PATH, REST_PATH } from '@open-presence/protocol';
 

@@ -4,8 +4,14 @@
  *
  * Owns the forms of the descriptions. What they state comes from the language file, from the routes and,
  * for the REST interface, from `openapi.yaml` of the protocol. Knows neither the log nor any other door.
- * Upholds that every example works as it stands, and that nothing of it is loaded or held in memory
- * before somebody requests it.
+ *
+ * Invariant: A visitor that has only the address reaches a first contact, by whichever convention
+ *   it knows.
+ * Test: `test/ways-in/ways-in.test.ts` “by …, in …” “every request that a guide shows works as it
+ *   stands”
+ *
+ * Invariant: No description is loaded or held in memory before somebody requests it.
+ * Test: `test/lazy-loading.test.ts` “nothing of this is loaded before it is asked for:”
  */
 import { SERVICE_LINK_HEADER } from '@open-presence/protocol';
 

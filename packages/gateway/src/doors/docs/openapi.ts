@@ -1,4 +1,11 @@
-/** The OpenAPI document of the REST interface, read in a thread when it is first requested. */
+/**
+ * The OpenAPI document of the REST interface, read in a thread when it is first requested.
+ *
+ * Invariant: Every example of the OpenAPI document works as it stands, and the document lists every
+ *   path and parameter of the REST interface.
+ * Test: `test/openapi/examples.test.ts` “is answered as it says, when it is sent as it stands or by
+ *   mistake” “is what the gateway serves by REST, with the same parameters”
+ */
 import type { Language } from '@open-presence/protocol';
 
 import { contentHash } from '../../http/response/response.ts';

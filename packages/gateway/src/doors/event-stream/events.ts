@@ -1,8 +1,17 @@
 /**
  * Event streams (PROTOCOL.md section 12): the log as it grows, from any cursor on.
  *
- * Upholds that a stream sends each entry of its selection once, in order, and that a stream whose
- * reader stalls holds only a cursor and a chunk.
+ * Invariant: A stream resumes where it was interrupted, in any client, however the gateway ended.
+ * Test: `test/live/event-source.test.ts` “an EventSource hears every entry once and in order while
+ *   the gateway dies and rests”
+ * Test: `test/live/interrupted-streams.test.ts` “that is cut at any byte is resumed with each entry
+ *   once”
+ *
+ * Invariant: A stalled reader holds a cursor and one chunk, and gets everything when it reads on.
+ * Test: `test/live/stalled-readers.test.ts` “readers who stall cost little, hold up nobody, and
+ *   miss nothing”
+ * Test: `packages/gateway/src/doors/event-stream/events.test.ts` “a reader who stalls does not hold
+ *   up others, and gets everything once it reads again”
  */
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -1,6 +1,11 @@
 /**
  * The feeds door (PROTOCOL.md section 15): listings as Atom and JSON Feed, at paths of their own and,
  * by content negotiation, at the paths of the listings.
+ *
+ * Invariant: A feed is well-formed, has visitors’ texts as plain text, and its pages have each
+ *   entry once.
+ * Test: `test/feeds/feeds.test.ts` “stay well-formed and say what was said, whatever visitors say”
+ *   “give each entry once, page by page, while others speak”
  */
 import {
   FEED_FORMS,

@@ -1,6 +1,13 @@
 /**
  * Large messages of MCP: the arguments of tools that store entries stay in the file. Of other
  * arguments, those that mean something are part of the envelope.
+ *
+ * Invariant: A contribution through MCP becomes the entry that HTTP would make of it, byte for
+ *   byte.
+ * Test: `packages/gateway/src/doors/mcp/mcp.test.ts` “is kept letter by letter” “is refused in the
+ *   words of HTTP, with an example that works”
+ * Test: `test/mcp/large-messages.test.ts` “becomes the entry that HTTP stores, in whatever order
+ *   its members come”
  */
 import { runInTurn } from '../../http/request/large-message-queue.ts';
 import { toJsonObject } from '../../json/json-object.ts';

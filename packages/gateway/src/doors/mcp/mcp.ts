@@ -2,10 +2,18 @@
  * The MCP door (PROTOCOL.md section 18): the gateway for AI systems that speak the Model Context
  * Protocol, over Streamable HTTP, without sessions.
  *
- * Owns reading the message and refusing what is none; the SDK owns the protocol. Upholds:
- * - The SDK is not loaded before somebody speaks MCP.
- * - No message ends the process, and the bytes of an entry are stored unchanged.
- * - For a subscriber that does not read, at most one notification per resource is held.
+ * Owns reading the message and refusing what is none; the SDK owns the protocol. The SDK is
+ * loaded when somebody first speaks MCP. No message ends the process.
+ *
+ * Invariant: The door conforms to the specification of MCP, for clients of every revision.
+ * Test: `test/mcp/conformance.test.ts` “the official conformance suite”
+ * Test: `test/mcp/subscriptions.test.ts` “over … hear of an entry made over plain HTTP, with …
+ *   threads”
+ *
+ * Invariant: A subscriber that does not read gets one notification for each resource when it reads
+ *   on.
+ * Test: `packages/gateway/src/doors/mcp/mcp.test.ts` “tells a subscriber who stalled of each thing
+ *   once, when it reads on”
  */
 import { GatewayError, statusOf } from '@open-presence/protocol';
 

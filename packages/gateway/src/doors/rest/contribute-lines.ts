@@ -4,6 +4,12 @@
  *
  * The lines that arrive together are appended together, so that they share a commit. Meanwhile the
  * next ones are read; no more than these two batches are in memory.
+ *
+ * Invariant: Lines of one request are stored in their order, each once, and answered in it,
+ *   whenever the caller reads.
+ * Test: `packages/gateway/src/doors/rest/contribute-lines.test.ts` “are stored once each by a
+ *   caller who loses every second connection” “are answered to a caller who reads nothing before
+ *   all is sent”
  */
 import {
   entryHead,

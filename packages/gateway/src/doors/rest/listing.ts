@@ -2,8 +2,11 @@
  * Listings as JSON or NDJSON (PROTOCOL.md section 8).
  *
  * A small response is buffered, cached, and sent with its length and a link to the next page. A
- * larger one is streamed. Upholds that reading stops when the caller disconnects, and that memory
- * stays flat however long the listing is.
+ * larger one is streamed.
+ *
+ * Invariant: A listing that cannot be completed is cut off, so that nobody takes it for complete.
+ * Test: `packages/gateway/src/doors/rest/listing.test.ts` “that the store fails to read is cut off,
+ *   not completed”
  */
 import type { IncomingMessage } from 'node:http';
 

@@ -1,7 +1,9 @@
 /**
  * Storing an entry by `GET` (PROTOCOL.md section 16), for visitors that cannot `POST`.
  *
- * `HEAD` and prefetching store nothing, and neither does a path that is only looked at.
+ * Invariant: A `HEAD`, a prefetch or a look at the path stores nothing.
+ * Test: `test/browser/prefetch.test.ts` “what a browser fetches ahead says nothing; what is then
+ *   followed is said once”
  */
 import type { IncomingMessage } from 'node:http';
 

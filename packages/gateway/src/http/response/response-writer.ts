@@ -4,6 +4,12 @@
  *
  * Upholds that a caller who stalls holds one piece of the body, or one compressed part of it, if the
  * source can give the rest again.
+ *
+ * Invariant: A slow caller is waited for in flat memory, and its read ends when it leaves.
+ * Test: `packages/gateway/src/doors/rest/listing.test.ts` “reads at the pace of a slow caller, in
+ *   flat memory, and stops when it disconnects”
+ * Test: `test/live/stalled-listings.test.ts` “readers who stall in a listing get every byte when
+ *   they read on”
  */
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';

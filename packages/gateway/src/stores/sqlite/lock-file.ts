@@ -1,10 +1,15 @@
+/**
+ * Locks a file until the database is closed. The operating system releases the lock when the process
+ * ends, however it ends. If another process has it, throws
+ * `refusal` at once.
+ *
+ * Invariant: One data folder serves one gateway at a time.
+ * Test: `test/crash/lock.test.ts` “a second gateway on a folder says that another has it, until
+ *   that one is gone”
+ */
 import { existsSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 
-/**
- * Locks a file until the database is closed. The operating system releases the lock when the process
- * ends, however it ends. Throws this refusal at once when another process has it.
- */
 export function lockFile(file: string, refusal: string): DatabaseSync {
   const db = new DatabaseSync(file, { timeout: 0 });
   try {

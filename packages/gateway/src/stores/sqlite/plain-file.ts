@@ -2,6 +2,9 @@
  * Opens files in folders that may come from somebody else's hands, such as backups. No link is
  * followed, and nothing but a regular file is opened: a link or a name such as `..` would lead out of
  * the folder, and a FIFO would be waited for without end.
+ *
+ * Invariant: A backup, whoever made it, leads to nothing outside its folder.
+ * Test: `test/backup/foreign-folder.test.ts` “cannot name what is outside of it”
  */
 import { closeSync, constants, fstatSync, lstatSync, openSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';

@@ -1,4 +1,17 @@
-/** One pass over a selection: which seqs, or which chunk of them, come next. */
+/**
+ * One pass over a selection: which seqs, or which chunk of them, come next.
+ *
+ * Invariant: A read has nothing that was appended after it began, and blocks nobody.
+ * Test: `test/log-contract/snapshots.ts` “has nothing that was appended after it was asked for”
+ *   “lets a log be appended to while many readings stand open”
+ *
+ * Invariant: Segments, chunks and the log together return what a plain list would.
+ * Test: `test/log-contract/random-steps.ts` “does as the plain list does, whatever is appended and
+ *   asked”
+ * Test: `test/log-contract/many-entries.ts` “reads 70,000 small entries across every boundary
+ *   inside”
+ * Test: `test/oracle/oracle.test.ts` “a gateway agrees with the model …”
+ */
 import type { Order, ReadEnd, ReadPosition, Seq } from '../../log/log.ts';
 import type { Chunk } from './segments/chunks/chunk-bounds.ts';
 import type { ChunkCursor } from './segments/chunks/chunk-reader.ts';

@@ -4,6 +4,10 @@
  * them. Each has a thread of its own; reading happens in the caller's thread.
  *
  * Imports between them go one way: segments → log → the files beside this one that import neither.
+ *
+ * Invariant: Threads that have joined the log append, read and watch as the first one does.
+ * Test: `packages/gateway/src/stores/sqlite/store.test.ts` “reads, appends and hears of what others
+ *   append”
  */
 import { once } from 'node:events';
 import { mkdirSync } from 'node:fs';

@@ -2,6 +2,12 @@
  * Tool results: first the gateway's own text, then what visitors wrote, separate and labelled as
  * untrusted. Nothing is said twice, and nothing is cut silently: an entry that is too long for a result is
  * shortened, and named with the call that reads it whole.
+ *
+ * Invariant: A result keeps visitors’ text apart from the gateway’s, marks it, says it once, and
+ *   never cuts it silently.
+ * Test: `packages/gateway/src/doors/mcp/tools/listing-tools.test.ts` “names what is too long or too
+ *   deep for a list, and how to read it”
+ * Test: `test/mcp/clients.test.ts` “…: every tool, resource and prompt”
  */
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import {

@@ -5,6 +5,15 @@
  * Owns what makes a backup count: every entry was verified by its link, everything is flushed, and nothing is
  * left of what was withheld. What the log has lost since an earlier backup stays in the backup. An
  * interruption at any point loses nothing that the backup had: the next one goes on from what is there.
+ *
+ * Invariant: A backup has every entry, of whichever copies of the log it was brought up to date.
+ * Test: `test/backup/backup.test.ts` “may be brought up to date from another copy of the log” “has
+ *   what the log has lost since the one before, and names it where it has not” “tells by its
+ *   verification of any byte that has changed”
+ * Test: `test/backup/kill.test.ts` “a backup that is killed at any moment keeps what it had, and
+ *   the next one completes it”
+ * Test: `test/backup/withheld.test.ts` “has nothing of what they said, and restores to a log that
+ *   says when and why”
  */
 import { existsSync, mkdirSync, realpathSync, rmSync } from 'node:fs';
 import { basename, resolve } from 'node:path';

@@ -4,6 +4,12 @@
  * again when their file has changed.
  *
  * Held in memory: after a start, readers find them again.
+ *
+ * Invariant: A damaged entry costs nobody another entry.
+ * Test: `test/crash/unreadable.test.ts` “is marked through every door, and readable again once its
+ *   file is back” “costs the entries in it, at start and while running”
+ * Test: `packages/gateway/src/stores/sqlite/log/row-reader.test.ts` “costs its entry at most,
+ *   whichever bit it is, in whatever way others are read”
  */
 import { statSync } from 'node:fs';
 import { join } from 'node:path';

@@ -2,6 +2,11 @@
  * Verifies the whole log again and again in the background, with `verifyEntries` as `presence verify` does:
  * whatever changes on the disk is found although nobody reads it. A pass that a stop interrupts goes on
  * behind it. The idempotency keys are made again where one is missing.
+ *
+ * Invariant: An entry whose bytes have changed on the disk is not given as what was stored, and is
+ *   found though nobody reads it.
+ * Test: `packages/gateway/src/stores/sqlite/damage/scrubber.test.ts` “is unreadable when it is
+ *   asked for, and is found where nobody asks” “is found though nobody reads it”
  */
 import { existsSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';

@@ -6,6 +6,16 @@
  * on ext2, a power cut could take the new name and leave the removal of the old one.
  *
  * What a crash leaves in `incoming` belongs to an entry or is removed at the next start.
+ *
+ * Invariant: A body that breaks off or is refused leaves nothing behind.
+ * Test: `test/log-contract/spooling.ts` “that is disposed of before it is appended leaves nothing”
+ * Test: `test/log-contract/reopening.ts` “has nothing of a spool that was not appended”
+ * Test: `packages/gateway/src/intake/draft.test.ts` “readDraft() disposes of the spool when a body
+ *   is refused or breaks off”
+ *
+ * Invariant: A text that is larger than memory is stored and read back in flat memory.
+ * Test: `test/large/large.test.ts` “a text of 520 MiB comes in and is read back byte for byte, in
+ *   flat memory” “a form and a compressed body of 100 MiB come in, in flat memory”
  */
 import { createHash } from 'node:crypto';
 import { closeSync, existsSync, readdirSync, readSync, rmSync } from 'node:fs';

@@ -1,9 +1,13 @@
-import type { SharedState } from '../shared-state.ts';
-
 /**
  * Lets uploads take only some of the threads of libuv's pool, which all threads of the process share:
  * on a slow disk, each write and each flush takes one of them for long, and readers need some too.
+ *
+ * Invariant: Readers of files wait for no upload, however many uploads wait for the disk.
+ * Test: `test/crash/flush.test.ts` “flushes that take long: many uploads that wait for them delay
+ *   no reader”
  */
+import type { SharedState } from '../shared-state.ts';
+
 export class UploadThreads {
   readonly #shared: SharedState;
   #last: Promise<void> = Promise.resolve();

@@ -1,6 +1,11 @@
 /**
  * The format of `log.sqlite`: every entry in order, flushed before it is acknowledged. All other
  * databases are derived from it.
+ *
+ * Invariant: A log from before the first release is refused, and the error says how to bring it
+ *   over.
+ * Test: `packages/gateway/src/stores/sqlite/repair/verify.test.ts` “throws where there is no log
+ *   that it can read”
  */
 import { existsSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';

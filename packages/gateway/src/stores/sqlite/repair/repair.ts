@@ -2,6 +2,12 @@
  * Puts right what the entries of a log themselves say, the idempotency keys; and puts back what is not what
  * was stored, from whoever else has the log. Bytes are taken only if they are those that the entry's link
  * was made of, and take the place of others at once. A gateway may run meanwhile. Nothing else is changed.
+ *
+ * Invariant: Repair puts back what was stored, and takes nothing that the chain does not go on
+ *   from.
+ * Test: `packages/cli/src/repair.test.ts` “presence repair puts changed and lost entries back from
+ *   a gateway, a folder or an export” “presence repair takes no entry that the chain does not go on
+ *   from”
  */
 import { type DataPaths, dataPathsIn } from '../data-paths.ts';
 import { isSpoiled, removeDatabase } from '../database.ts';

@@ -6,6 +6,12 @@
  * nothing, although SQLite may leave empty WAL files beside the log. Memory is bounded, and a gateway
  * may run meanwhile: some entries at a time are a transaction of their own, up to the entry that was
  * the newest at the start.
+ *
+ * Invariant: Verification finds any changed byte of the log.
+ * Test: `packages/gateway/src/stores/sqlite/repair/verify.test.ts` “finds any changed byte of a
+ *   text” “tells every fault, and goes on after each” “finds any changed bit of the idempotency key
+ *   of an entry, and any changed row of keys” “finds any changed bit of what no link covers: flags,
+ *   facets, and the name and size of a file”
  */
 import { existsSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';

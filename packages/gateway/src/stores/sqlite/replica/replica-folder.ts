@@ -1,4 +1,14 @@
-/** A data folder before it is opened: as the replica of a cluster's log, or to become one or none. */
+/**
+ * A data folder before it is opened: as the replica of a cluster's log, or to become one or none.
+ *
+ * Invariant: A copy that is restored from a backup goes on as the one that was backed up, from its
+ *   place in the stream.
+ * Test: `test/cluster/backup.test.ts` “as a further copy of its cluster, which has gone on since”
+ * Test: `test/cluster/adopt.test.ts` “to go on in another stream, which takes no copy of the one
+ *   before”
+ * Test: `test/cluster/simulation/simulation.test.ts` “has every acknowledged entry once on every
+ *   copy, with the same links”
+ */
 import { rmSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 

@@ -1,4 +1,15 @@
-/** The files of a segment: what its record says of them, whether that holds, and removing them. */
+/**
+ * The files of a segment: what its record says of them, whether that holds, and removing them.
+ *
+ * Invariant: A segment whose files are lost, cut or changed is made again, and every answer is
+ *   right meanwhile.
+ * Test: `packages/gateway/src/stores/sqlite/segments/damage.test.ts` “are right again where … were
+ *   … before a start, and every answer is” “are right again where … were … while they were read,
+ *   and every answer is”
+ * Test: `packages/cli/src/verify.test.ts` “names each that has changed, and that it is made again”
+ * Test: `test/crash/search.test.ts` “the words of all that was acknowledged are found after
+ *   crashes”
+ */
 import {
   closeSync,
   existsSync,

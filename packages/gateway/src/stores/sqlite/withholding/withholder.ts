@@ -4,6 +4,17 @@
  * where they are many, has them listed by the steps that follow. Then their rows are marked, and every reader gives them as withheld. Then what they said
  * is erased: from what is derived (by the threads that own that, while the text can still be read), then
  * from the rows, the files of large entries, and the WAL. A start goes on with what is not erased.
+ *
+ * Invariant: What was withheld is in no file of the folder, in no answer of any door, and in no
+ *   read that goes on.
+ * Test: `packages/gateway/src/stores/sqlite/withholding.test.ts` “is in no file of the folder any
+ *   more, and in no read that goes on” “takes its own place in every read that has paused before
+ *   it” “stays or is withheld with all others, wherever the process is killed”
+ * Test: `packages/gateway/src/doors/rest/withheld.test.ts` “is in no answer of any door, nor in
+ *   what was cached before”
+ * Test: `test/withhold/withhold.test.ts` “takes away what was said, beside a running gateway”
+ * Test: `test/live/withheld-while-stalled.test.ts` “a stream whose reader has stalled within an
+ *   entry ends where that is withheld”
  */
 import { existsSync, rmSync, truncateSync } from 'node:fs';
 import { dirname, join } from 'node:path';

@@ -2,6 +2,12 @@
  * The end of the log while it is written. Gives each draft its seq, id, salts and link, and adds its
  * row; or takes over an entry of another gateway whose link follows. Works within the
  * transactions of `Writer`, which says when they have failed.
+ *
+ * Invariant: Seqs are 1, 2, 3 and so on. Each is assigned once, and restarts leave no gap.
+ * Test: `test/log-contract/appending.ts` “gives 5,000 concurrent drafts the seqs from 1 to 5,000,
+ *   each once”
+ * Test: `test/log-contract/reopening.ts` “goes on with the next seq and a time not less, even if
+ *   the clock was set back”
  */
 import type { DatabaseSync } from 'node:sqlite';
 

@@ -1,6 +1,14 @@
 /**
  * Finds the entry of an idempotency key, and compares it with the draft that has the same key. What
  * `Keys` says is checked against the entry before it refuses a draft.
+ *
+ * Invariant: One idempotency key makes one entry, at any time, from any number of concurrent
+ *   callers.
+ * Test: `test/log-contract/idempotency-keys.ts` “used 50 times at once makes one entry” “with the
+ *   same content again is the same entry, at any later time”
+ * Test: `packages/gateway/src/stores/sqlite/writer/key-lookup.test.ts` “has its one entry after …”
+ *   “finds its one entry whatever bit of its row has changed” “finds its one entry whatever has
+ *   become of the file, which is whole again then”
  */
 import { BodyDigest } from '../../../log/body-digest.ts';
 import type { PackedDraft } from '../../../log/packed-drafts.ts';

@@ -2,6 +2,13 @@
  * The clock by which entries get their times. It is the clock of the machine, unless that is behind
  * the newest entry: then it goes on from there at the pace of the monotonic clock, since times never
  * go backwards along seq.
+ *
+ * Invariant: Times strictly increase along seq. A start asks the operator if the clock is far
+ *   ahead.
+ * Test: `test/log-contract/appending.ts` “gives times that never go backwards, even when the clock
+ *   is set back”
+ * Test: `test/crash/clock.test.ts` “a clock that is years ahead at the start is asked about, and
+ *   entries go on once it is right again”
  */
 import type { ClockReport } from '../store-thread.ts';
 

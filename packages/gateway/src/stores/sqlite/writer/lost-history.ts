@@ -5,6 +5,11 @@
  * The evidence is what other files know of the log: `last-commit`, the position of the newest segment,
  * and the files of large entries, which leave the folder of uploads once their entry is durable. None of
  * them is ever ahead of an intact log. Changes nothing.
+ *
+ * Invariant: A log that has lost entries, or is another one, is not served before the operator has
+ *   been asked.
+ * Test: `test/crash/lost-history.test.ts` “… is refused, changes nothing, and goes on once the loss
+ *   is accepted”
  */
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { basename, join, relative } from 'node:path';

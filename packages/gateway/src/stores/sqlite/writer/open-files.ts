@@ -1,3 +1,12 @@
+/**
+ * Remembers which files of the data folder the writer has open, to notice when the folder has others
+ * or none, because it or they were moved or removed. What is written then is lost with the process.
+ *
+ * Invariant: Nothing is acknowledged that is not in the data folder, wherever it is moved.
+ * Test: `test/crash/moved.test.ts` “a data folder moved under load has all that was acknowledged;
+ *   moved back, it is stored in again” “each file of the log that is moved away stops storing until
+ *   it is back”
+ */
 import { closeSync, existsSync, openSync, statSync } from 'node:fs';
 import { platform } from 'node:os';
 
@@ -5,10 +14,6 @@ import { StorageFault } from '../../../storage-fault.ts';
 import type { DataPaths } from '../data-paths.ts';
 import { finalPath } from '../large/large-files.ts';
 
-/**
- * Remembers which files of the data folder the writer has open, to notice when the folder has others
- * or none, because it or they were moved or removed. What is written then is lost with the process.
- */
 export class OpenFiles {
   readonly #paths: DataPaths;
   readonly #wal: string;

@@ -1,6 +1,14 @@
 /**
  * The writer's thread: commits the batches that have arrived in one transaction, and answers each.
  * Copies of entries of another gateway are committed as they come.
+ *
+ * Invariant: An acknowledged entry survives the end of the process and a power cut, once, byte for
+ *   byte, whatever the disk did not flush.
+ * Test: `test/crash/kill.test.ts` “what was acknowledged outlives crashes …”
+ * Test: `test/crash/power/power.test.ts` “what was acknowledged outlives power cuts …” “power cuts
+ *   take acknowledged entries from a log that is not flushed”
+ * Test: `test/crash/unordered.test.ts` “…: what was acknowledged outlives a power cut”
+ * Test: `test/oracle/oracle.test.ts` “a gateway agrees with the model …”
  */
 import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
 

@@ -1,4 +1,13 @@
-/** Finds the entries that have some facets: in the segments, and in the log where those cannot be read. */
+/**
+ * Finds the entries that have some facets: in the segments, and in the log where those cannot be
+ * read.
+ *
+ * Invariant: Every filter finds an entry as soon as it is acknowledged.
+ * Test: `test/log-contract/filtering.ts` “finds an entry by its kind and by its room as soon as it
+ *   is appended”
+ * Test: `test/log-contract/many-entries.ts` “lets a writer find at once what it wrote, while 20
+ *   others write”
+ */
 import { Turns } from '../../../../fair-turns.ts';
 import type { FacetCondition } from '../../../../log/facet.ts';
 import type { Order, Seq } from '../../../../log/log.ts';

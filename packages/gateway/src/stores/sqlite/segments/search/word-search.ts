@@ -2,6 +2,14 @@
  * Searches for words, in the segments' thread, where it delays nothing else. All work is steps of bounded
  * length, between which others have their turn and a search can be ended. A segment that is being made again
  * is waited for.
+ *
+ * Invariant: Search finds entries by their words, in any script and of any size, and by nothing
+ *   else.
+ * Test: `test/log-contract/searching.ts` “finds what was said in any script, the best first” “looks
+ *   into large entries from end to end”
+ * Test: `packages/gateway/src/stores/sqlite/segments/search/words.test.ts` “are found as a plain
+ *   list finds them, in the same order” “of very many entries are ranked in sections: each result
+ *   once, whatever was skipped”
  */
 import { GatewayError } from '@open-presence/protocol';
 
