@@ -1,4 +1,4 @@
-// The programs under examples/ and those in the README, run as they are.
+// The programs under examples/ and those in docs/visiting.md, run as they are.
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -159,12 +159,12 @@ for (const { folder, extension, program, needed } of LANGUAGES) {
   });
 }
 
-suite('the README', () => {
-  const readme = readFile(join(ROOT, 'README.md'), 'utf8');
+suite('docs/visiting.md', () => {
+  const visiting = readFile(join(ROOT, 'docs/visiting.md'), 'utf8');
 
-  /** The programs in the README in this language, for a gateway at the address. */
+  /** The programs in docs/visiting.md in this language, for a gateway at the address. */
   async function programs(language: string, url: string): Promise<string[]> {
-    const blocks = (await readme).matchAll(new RegExp(`\`\`\`${language}\\n([^]*?)\`\`\``, 'g'));
+    const blocks = (await visiting).matchAll(new RegExp(`\`\`\`${language}\\n([^]*?)\`\`\``, 'g'));
     const sources = Array.from(blocks, ([, source = '']) => source);
     return sources.map((source) => source.replaceAll('http://127.0.0.1:7410', url));
   }
@@ -206,7 +206,7 @@ suite('the README', () => {
   test('has a command for MCP clients that runs from a clone', async () => {
     await using gateway = await startGatewayProcess();
     const [json = ''] =
-      /\{ "mcpServers": \{ "presence": \{\s+"command": [^]*?\} \} \}/.exec(await readme) ?? [];
+      /\{ "mcpServers": \{ "presence": \{\s+"command": [^]*?\} \} \}/.exec(await visiting) ?? [];
     const filled = json
       .replaceAll('/path/to/open-presence-gateway', ROOT)
       .replaceAll('http://127.0.0.1:7410', gateway.url);
@@ -226,7 +226,13 @@ test('no document tells visitors to run the npm package that another project has
     assert.equal(answer.status, 200);
     assert.doesNotMatch(await answer.text(), strangers, path);
   }
-  for (const path of ['README.md', 'CONTRIBUTING.md', 'docs/operating.md', 'examples/README.md']) {
+  for (const path of [
+    'README.md',
+    'CONTRIBUTING.md',
+    'docs/operating.md',
+    'docs/visiting.md',
+    'examples/README.md',
+  ]) {
     assert.doesNotMatch(await readFile(join(ROOT, path), 'utf8'), strangers, path);
   }
 });
