@@ -133,7 +133,7 @@ const FAULTY: readonly (readonly [Kind, string, readonly string[]])[] = [
   ],
 ];
 
-/** Faulty elements, of which the first one is named. */
+/** Faulty elements. The answer names the first one. */
 const ELEMENTS: readonly (readonly [Kind, string, readonly string[]])[] = [
   ['resonance', '{"ai_identity":"a","seeking":[1]}', ['/seeking/0']],
   ['resonance', '{"ai_identity":"a","seeking":["a",null,"b",5]}', ['/seeking/1']],

@@ -30,7 +30,7 @@ test('the words of all that was acknowledged are found after crashes', async () 
     }
     const text = `${'noise '.repeat(LARGE / 6)} mint`;
     said.push((await visitor.contribute('shepit', JSON.stringify({ text }))).entry.seq);
-    // Now before its words are known, now in the midst, now behind.
+    // Now before its words are known, now in their midst, now after them.
     await pause(round * 200);
     await gateway.kill();
   }

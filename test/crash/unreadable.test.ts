@@ -1,4 +1,4 @@
-/** Entries of which files or pages are lost cost nobody another entry, by whatever way they are read. */
+/** An entry whose file or page is lost costs nobody another entry, by whatever way it is read. */
 import assert from 'node:assert/strict';
 import { mkdir, open, readdir, rename, rm, stat, truncate } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -99,7 +99,7 @@ function entryOf(text: string): string {
   return JSON.stringify({ text, identity: 'Lumen', identityType: 'ai_entity' });
 }
 
-/** Resolves to a response of which nothing is read. */
+/** Resolves to a response that nobody reads. */
 async function request(url: string, encoding: string): Promise<IncomingMessage> {
   const sent = get(url, { agent: false, headers: { 'Accept-Encoding': encoding } });
   const [answer] = (await once(sent, 'response')) as [IncomingMessage];

@@ -97,7 +97,7 @@ async function textOf(url: string): Promise<string> {
   return await (await fetch(url)).text();
 }
 
-/** Resolves to a response of which nothing is read. */
+/** Resolves to a response that nobody reads. */
 async function request(url: string): Promise<IncomingMessage> {
   const sent = get(url, { agent: false });
   const [answer] = (await once(sent, 'response')) as [IncomingMessage];

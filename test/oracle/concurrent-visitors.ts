@@ -47,7 +47,7 @@ export class ConcurrentVisitors {
     await Promise.all(seeds.map((seed) => this.#visitor(new SeededRandom(seed), turns)));
   }
 
-  /** Resolves when the visitors have left so many traces, much alike, that a store may pack them. */
+  /** Resolves when the visitors have left enough similar traces for a store to pack them. */
   async flood(random: SeededRandom, visitors: number, turns: number): Promise<void> {
     const seeds = Array.from({ length: visitors }, () => random.below(2 ** 32));
     const leave = async (own: SeededRandom): Promise<void> => {

@@ -8,7 +8,7 @@ import { type Setting, SETTINGS } from './configuration.ts';
 
 const OWN_PREFIX = 'PRESENCE_';
 
-/** Gives the command `--config`. Flags and the environment come before the file, defaults behind it. */
+/** Gives the command `--config`. Flags and the environment override the file, and the file overrides defaults. */
 export function addConfigOption(command: Command): Command {
   return command
     .addOption(

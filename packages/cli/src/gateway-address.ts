@@ -3,7 +3,7 @@ import { InvalidArgumentError } from 'commander';
 
 export const DEFAULT_URL = 'http://127.0.0.1:7410';
 
-/** The address of a gateway, which may be behind a path. Throws `InvalidArgumentError`. */
+/** The address of a gateway, which may have a path. Throws `InvalidArgumentError`. */
 export function parseAddress(text: string): string {
   const url = URL.parse(text);
   if (url === null || !/^https?:$/.test(url.protocol))

@@ -103,7 +103,7 @@ class EventParser implements AsyncDisposable {
   async read(piece: Uint8Array): Promise<void> {
     if (this.#isData === undefined) {
       this.#start = Buffer.concat([this.#start, piece]);
-      // The space behind the colon is no part of the data.
+      // The space after the colon is not part of the data.
       if (this.#start.length > FIELD.length) await this.#startField();
     } else if (this.#isData) await this.#data.write(piece);
     else this.#skipped += piece.length;

@@ -21,7 +21,7 @@ import {
 import { MessageText, TooLong } from './mcp-text.ts';
 import type { ProcessContext } from './process-context.ts';
 
-/** Each takes a connection. While so many are pending, long-polling ones aside, input waits. */
+/** Each pending request takes a connection. At this many, without those that poll, input waits. */
 const MAX_PENDING = 64;
 /**
  * Bytes of an answer to one request. A result has some 64 KiB (PROTOCOL.md section 18.5), and arguments
@@ -182,7 +182,7 @@ export class McpRelay {
   /** One line after another. */
   async #write(line: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Promise<void> {
     const written = this.#written.then(() => this.#writeLine(line));
-    // A line whose file cannot be read is cut, and the next one starts behind it.
+    // A line whose file cannot be read is cut, and the next one starts after it.
     this.#written = written.catch(() => writeChunk(this.#context.stdout, NEWLINE));
     await written;
   }

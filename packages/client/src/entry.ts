@@ -47,7 +47,7 @@ export function isShortened(entry: object): boolean {
   return shortened.has(entry);
 }
 
-/** An entry of which only the beginning was read; undefined if it does not begin like one. */
+/** An entry by its beginning alone; undefined if it does not begin like one. */
 export function shortenedEntry(beginning: string): Entry | undefined {
   const [, id = '', seq, kind, room = '', timestamp = ''] = HEAD.exec(beginning) ?? [];
   if (seq === undefined) return undefined;

@@ -11,7 +11,7 @@ import { SilenceTimer } from './silence-timer.ts';
 
 /** Which entries to follow (PROTOCOL.md section 12.3). */
 export interface FollowFilters extends Signal {
-  /** A cursor: begins behind this entry, 0 for all that was ever said. Without it, begins now. */
+  /** A cursor: begins after this entry, 0 for all that was ever said. Without it, begins now. */
   readonly after?: number | undefined;
   /** The log that `after` is from: an error if the gateway has another one by now. */
   readonly log?: string | undefined;
@@ -57,7 +57,7 @@ export class Follower implements AsyncIterable<Entry> {
     this.#left = limit;
   }
 
-  /** Where to go on in another process: behind the last entry that was given. Undefined before the start. */
+  /** Where to go on in another process: after the last entry that was given. Undefined before the start. */
   get cursor(): { readonly after: number; readonly log: string } | undefined {
     if (this.#after === undefined || this.#log === undefined) return undefined;
     return { after: this.#after, log: this.#log };

@@ -286,7 +286,7 @@ export class Gateway {
   }
 
   /**
-   * The lines of the log with their links (PROTOCOL.md section 20.2), the oldest first, behind a
+   * The lines of the log with their links (PROTOCOL.md section 20.2), the oldest first, after a
    * checkpoint. `readLogLines` reads them. A broken connection is resumed where it broke off.
    */
   logBytes(range: LogRange = {}): AsyncGenerator<Uint8Array, void> {
@@ -294,7 +294,7 @@ export class Gateway {
   }
 
   /**
-   * Each entry from now on, or behind a cursor, as soon as it is stored: once, in the order of the
+   * Each entry from now on, or after a cursor, as soon as it is stored: once, in the order of the
    * log, over broken connections and restarts of the gateway, until the signal is aborted.
    *
    * @example
@@ -309,7 +309,7 @@ export class Gateway {
 
   /**
    * Where the log is now, and the link that stands for all of it: to be kept and compared later. `at`:
-   * where it was behind this entry.
+   * where it was after this entry.
    */
   async checkpoint({ at, signal }: Signal & { readonly at?: number } = {}): Promise<Checkpoint> {
     return await readCheckpoint(this.#connection, at, this.#present, signal);
@@ -318,7 +318,7 @@ export class Gateway {
   /**
    * Every entry of the log, oldest first, verified by its link: a changed, missing or swapped entry
    * ends it with an error that has the entry's `seq`. An entry is verified once the next is requested.
-   * Returns the checkpoint behind the last entry.
+   * Returns the checkpoint after the last entry.
    */
   log(options: LogOptions = {}): AsyncGenerator<LoggedEntry, Checkpoint> {
     return readEntries(this.logLines(options), this.#reading);
@@ -331,7 +331,7 @@ export class Gateway {
 
   /**
    * What was taken away, the oldest case first: each entry that a gateway has withheld, when and why. Ask
-   * again behind the last number to learn of later cases.
+   * again after the last number to learn of later cases.
    */
   withholdings(options: WithholdingsOptions = {}): AsyncGenerator<Withholding, void> {
     return readWithholdings(this.#connection, options);

@@ -1,7 +1,7 @@
 /**
  * Reads listings and search results of any length in flat memory: the gateway writes each element
  * on a line of its own (PROTOCOL.md sections 8.1 and 14.1). An answer that breaks off is read on
- * behind its last element.
+ * after its last element.
  */
 import type { Kind } from '@open-presence/protocol';
 
@@ -68,7 +68,7 @@ export interface ReadOptions extends ParseOptions, Signal {
 interface ListingRequest<Item> extends ReadOptions {
   readonly path: string;
   readonly parse: (line: Line) => Item;
-  /** The query for what follows the last item, of which `count` were read. */
+  /** The query for what follows the last item. `count`: how many items were read. */
   readonly resume: (query: Query, last: Item, count: number) => Query;
 }
 

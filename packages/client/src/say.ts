@@ -139,7 +139,7 @@ type LineResult = OwnMembers &
   Partial<ProblemDocument> & { readonly line: number; readonly status: number };
 type SaidOutcome = { readonly entry: OwnMembers } | { readonly error: PresenceError };
 
-/** Repeats the request with those lines of which the outcome is still unknown. */
+/** Repeats the request with the lines whose outcome is still unknown. */
 async function sendBatch(
   connection: Connection,
   kind: Kind,

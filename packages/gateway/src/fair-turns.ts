@@ -34,7 +34,7 @@ export class TurnQueue {
     return this.#asked - this.#given;
   }
 
-  /** Resolves when the work, which has had so many turns, is resumed. */
+  /** Resolves when work that has had `had` turns is resumed. */
   wait(had: number): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     const level = Math.min(32 - Math.clz32(had), LEVELS - 1);
@@ -69,7 +69,7 @@ export function deferTurn(): void {
   mustDefer = true;
 }
 
-/** Resolves when it is the turn of a caller who has had so many turns. */
+/** Resolves at the next turn of a caller who has had `had` turns. */
 export function nextTurn(had = 0): Promise<void> {
   if (queue.length === 0) setImmediate(resumeNext);
   return queue.wait(had);

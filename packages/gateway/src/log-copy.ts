@@ -32,7 +32,7 @@ export interface ContinuedLog {
   readonly entries: EntryCopier;
   /** The seq of the newest durable entry, 0 in an empty log. */
   head(): number;
-  /** The position behind that entry. */
+  /** The position after that entry. */
   checkpoint(): Checkpoint;
   /** The link of an entry, in hex; undefined if it cannot be read. `seq`: up to the head. */
   linkAt(seq: number): string | undefined;

@@ -2,7 +2,7 @@
  * What happens while somebody looks at a page, from `/web/events`.
  *
  * The stream is closed while the page is hidden, since browsers open only a few connections to one
- * host, and resumes behind the last entry that was received: nothing is missed, and nothing comes twice.
+ * host, and resumes after the last entry that was received: nothing is missed, and nothing comes twice.
  */
 import type { PageEntry } from './entries/entry-data.ts';
 import type { Withholding } from './entries/withheld-entry.ts';
@@ -25,7 +25,7 @@ export interface LiveEventHandlers {
 /** After an error at which the browser gives the stream up. */
 const RETRY_MS = 5000;
 
-/** Entries behind the seq `after`. Returns what ends it. */
+/** Entries after the seq `after`. Returns what ends it. */
 export function openLiveEvents(
   parameters: URLSearchParams,
   after: number,

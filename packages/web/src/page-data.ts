@@ -151,7 +151,7 @@ export interface EntryPage extends PageHead {
   readonly replies: EntryList;
 }
 
-/** Plain text, of which the found words are marked. */
+/** Plain text in which the found words are marked. */
 export type Snippet = readonly { readonly text: string; readonly isMatch: boolean }[];
 
 export interface SearchResult {

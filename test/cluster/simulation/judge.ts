@@ -32,7 +32,7 @@ interface Copy {
 interface Outcome {
   readonly messages: readonly StoredMessage[];
   readonly attempts: readonly Attempt[];
-  /** The seqs of which clients were told that they are withheld. */
+  /** The seqs that clients know to be withheld. */
   readonly withheld: readonly number[];
   readonly copies: readonly Copy[];
 }
@@ -165,7 +165,7 @@ function readMessage({ data, time }: StoredMessage): ReadMessage {
   };
 }
 
-/** A publisher is forgotten at the first message more than three days behind its own last one that is not void. */
+/** A publisher is forgotten at the first message that comes more than three days after its last valid one. */
 function publishersOf(messages: readonly ReadMessage[]): {
   readonly remembered: readonly string[];
   readonly forgotten: number;

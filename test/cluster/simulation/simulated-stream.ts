@@ -66,7 +66,7 @@ export class SimulatedConnection {
     this.#random = random;
   }
 
-  /** Rejects where no answer comes: the message may be stored all the same, even later. */
+  /** Rejects where no answer comes: the message may still be stored, even later. */
   async publish(id: string, subject: string, data: Uint8Array): Promise<{ readonly seq: number }> {
     const [fate, delay, late, back] = [
       this.#random.next(),

@@ -170,7 +170,7 @@ class Simulation {
     else gateway.crash();
   }
 
-  /** A new draft, or one with a key again of which nobody knows what has become. */
+  /** A new draft, or a repeated one whose first outcome nobody knows. */
   #append(gateway: SimulatedGateway, index: number): void {
     const unknown = this.#attempts.filter(({ isKeyed, result }) => isKeyed && !result);
     const repeated = this.#random.chance(0.3)

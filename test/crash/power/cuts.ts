@@ -30,7 +30,7 @@ export interface Survivors extends AsyncDisposable {
   readonly name: string;
 }
 
-/** Half of the cuts come right behind an acknowledgement. */
+/** Half of the cuts come right after an acknowledgement. */
 export async function* cutPower(
   recording: Recording,
   { seed, count, ignoresFlush }: CutOptions,

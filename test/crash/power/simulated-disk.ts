@@ -148,7 +148,7 @@ function apply(content: Buffer, { data, from: start }: FileChange, from: number,
   else data.copy(content, from, from - start, to - start);
 }
 
-/** A copy of another size, with zeros behind the end. */
+/** A copy of another size, with zeros after the end. */
 function resized(content: Buffer, size: number): Buffer {
   const copy = Buffer.alloc(size);
   content.copy(copy, 0, 0, size);

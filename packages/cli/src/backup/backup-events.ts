@@ -9,7 +9,7 @@ interface Output {
   readonly json: boolean;
 }
 
-/** Of many faults, a JSON report names so many. */
+/** A JSON report names no more faults than this. */
 const NAMED_FAULTS = 1000;
 
 /** Shows the progress, and prints the faults or, for JSON, collects them. */

@@ -19,12 +19,12 @@ import { PLATFORM_SHA256 } from './platform-sha256.ts';
 export interface VerifyLinesOptions {
   /** Path of the kept checkpoint; by default, one for each gateway, and none for files. */
   readonly checkpoint: string | undefined;
-  /** Whether to begin behind the kept checkpoint. */
+  /** Whether to begin after the kept checkpoint. */
   readonly onlyNew: boolean;
   readonly json: boolean;
 }
 
-/** Verified lines, and the position behind the last one. */
+/** Verified lines, and the position after the last one. */
 type VerifiedLines = AsyncGenerator<readonly LogLine[], Checkpoint>;
 
 interface Verified {

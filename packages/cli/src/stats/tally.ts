@@ -57,7 +57,7 @@ export class Tally implements Disposable {
     return Number(this.#db.prepare('SELECT count(*) AS count FROM visitors').get()?.['count']);
   }
 
-  /** At most so many, those with most entries first; entries without a name before all. */
+  /** The names with most entries first, up to this many; entries without a name come before all. */
   *visitors(limit: number): Generator<VisitorCount> {
     if (this.#unnamed > 0) yield { identity: null, entries: this.#unnamed };
     const rows = this.#db.prepare('SELECT * FROM visitors ORDER BY entries DESC, name LIMIT ?');

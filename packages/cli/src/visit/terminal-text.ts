@@ -4,7 +4,7 @@ import wrapAnsi from 'wrap-ansi';
 
 import { safeText } from '../safe-text.ts';
 
-/** Lines of at most `width` columns, each behind `indent`. Words that are longer are divided. */
+/** Lines of at most `width` columns, each after `indent`. Words that are longer are divided. */
 export function wrapped(text: string, width: number, indent: string): string {
   const columns = Math.max(10, width - stringWidth(indent));
   const lines = wrapAnsi(safeText(text).replaceAll('\t', '    '), columns, {

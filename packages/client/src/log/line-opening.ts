@@ -57,7 +57,7 @@ function withOwn(
   return { ...proof, id, seq: Number(seq), kind, room, timestamp, start, end: OWN.lastIndex };
 }
 
-/** The members before `entry`, of which only those that are known matter; and where `entry` begins. */
+/** The known members before `entry`, and where `entry` begins. */
 function readMembers(
   text: string,
   from: number,

@@ -2,7 +2,7 @@ import type { Connection, Query, Signal } from '../connection.ts';
 import type { ListingFilters } from '../listing.ts';
 import { readOpening } from './line-opening.ts';
 
-/** Which part of a log: entries behind `after`, at most `limit`. */
+/** Which part of a log: entries after the seq `after`, at most `limit`. */
 export interface LogRange extends Signal {
   readonly after?: number | undefined;
   readonly limit?: number | undefined;
@@ -41,7 +41,7 @@ export function entryLines(
 }
 
 /**
- * A gateway prints the same bytes again: an answer that breaks off is read on behind its last whole
+ * A gateway prints the same bytes again: an answer that breaks off is read on after its last whole
  * line, without what was given of the next.
  */
 async function* resumedLines(
@@ -81,7 +81,7 @@ async function* resumedLines(
 class GivenLines {
   /** The seq of the last whole line. */
   last: number;
-  /** Bytes behind that line. */
+  /** Bytes after that line. */
   size = 0;
   /** How many whole lines were given. */
   count = 0;
@@ -98,7 +98,7 @@ class GivenLines {
     this.#hasCheckpoint = !isLog;
   }
 
-  /** What was not given yet of an answer that begins behind `last`. */
+  /** What was not given yet of an answer that begins after `last`. */
   async *missingFrom(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
     let isInCheckpoint = this.#isLog && this.#hasCheckpoint;
     let skip = this.size;

@@ -28,7 +28,7 @@ export interface WithheldMember {
 }
 
 export interface LogLines {
-  /** The position behind which the lines begin. */
+  /** The position after which the lines begin. */
   readonly checkpoint: Checkpoint;
   /** Lines that have arrived together: one that is long, or several. What is not read of a long one is skipped. */
   readonly batches: AsyncGenerator<readonly LogLine[], void>;

@@ -13,9 +13,9 @@ import { checkpointIn, type LogLine, readLogLines } from './log-lines.ts';
 import type { Sha256 } from './sha256.ts';
 
 export interface LogOptions extends Signal {
-  /** A checkpoint that was kept: begins behind it, if the log still has the same link there. */
+  /** A checkpoint that was kept: begins after it, if the log still has the same link there. */
   readonly from?: Checkpoint | undefined;
-  /** A cursor: begins behind this entry. 0 by default. Has no effect beside `from`. */
+  /** A cursor: begins after this entry. 0 by default. Has no effect beside `from`. */
   readonly after?: number | undefined;
   readonly limit?: number | undefined;
   /** Whether to go on with new entries as they are stored, until the signal is aborted. */
@@ -36,8 +36,8 @@ export interface LoggedEntry {
 
 /**
  * Yields lines that are verified, and a long one before that (see `ChainVerifier`). A broken
- * connection is resumed behind the last verified line, where a long line may come again. Returns the
- * position behind the last one. Throws at once if the first request is not answered; `other-log` if
+ * connection is resumed after the last verified line, where a long line may come again. Returns the
+ * position after the last one. Throws at once if the first request is not answered; `other-log` if
  * `from` is of another log; `broken-chain` if the log has another link there, or ends before it.
  */
 export async function* readLog(
@@ -101,7 +101,7 @@ export async function* readEntries(
   }
 }
 
-/** `at`: the entry behind which it was; where the log is now, without it. */
+/** `at`: the checkpoint after this entry; without it, after the newest one. */
 export async function readCheckpoint(
   connection: Connection,
   at: number | undefined,

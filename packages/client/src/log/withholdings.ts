@@ -3,7 +3,7 @@ import type { Connection, Signal } from '../connection.ts';
 import { readLines, SHORT } from '../lines.ts';
 import { PresenceError } from '../presence-error.ts';
 
-/** That what a visitor said in an entry was taken away. */
+/** One removal of an entry's text. */
 export interface Withholding {
   /** Position in the gateway's list, from 1: a cursor. */
   readonly number: number;
@@ -18,7 +18,7 @@ export interface Withholding {
 }
 
 export interface WithholdingsOptions extends Signal {
-  /** A number: begins behind this one. */
+  /** A number: begins after this one. */
   readonly after?: number | undefined;
   readonly limit?: number | undefined;
 }

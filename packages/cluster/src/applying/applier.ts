@@ -44,7 +44,7 @@ export class Applier {
   }
 
   /**
-   * Withholds entries behind what was added before. Resolves when that is decided: a failure is tried
+   * Withholds entries after what was added before. Resolves when that is decided: a failure is tried
    * again, since what follows must find them withheld.
    */
   async withhold(

@@ -31,19 +31,19 @@ export interface ComparedCopy {
 }
 
 interface OtherCopy {
-  /** The first entry of which it told the link. */
+  /** The first entry whose link it reported. */
   readonly seq: Seq;
-  /** Undefined while it has told no link of an entry that this copy has. */
+  /** Undefined until it reports the link of an entry that this copy has. */
   readonly isEqual: boolean | undefined;
   readonly heardAt: number;
 }
 
 export const REPORT_MS = 2000;
-/** Behind the name of the stream: the subject on which running gateways tell what they have. */
+/** Follows the name of the stream in the subject on which gateways report what they have. */
 export const COPIES_SUFFIX = '-copies';
-/** The link that is told is of the head so many reports ago: others may be behind. */
+/** Reports the link of the head this many reports ago: a slower gateway has to have that entry. */
 const REPORTS_BEHIND = 5;
-/** A copy that has told nothing for so long counts no more. */
+/** A copy that has been silent for this long is no longer compared. */
 const FORGOTTEN_MS = 60_000;
 
 const TEXT =

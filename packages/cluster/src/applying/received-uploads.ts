@@ -43,14 +43,14 @@ interface Upload {
 export class ReceivedUploads {
   readonly #files: UploadFiles;
   readonly #unfinished = new Map<string, Upload>();
-  /** Those of which the draft has come, in its order. */
+  /** Uploads whose draft has come, in the order of the drafts. */
   readonly #completed: { readonly name: string; readonly position: number }[] = [];
-  /** Those that were given up. */
+  /** Abandoned uploads. */
   readonly #unused: Set<string>;
-  /** Those of which that is not stored yet, or of which a chunk has come since. */
+  /** Abandoned uploads to be stored as such with the next commit. A later chunk adds its upload again. */
   #unstored: string[] = [];
 
-  /** `unused`: those that were given up before this start. */
+  /** `unused`: uploads that were abandoned before this start. */
   constructor(files: UploadFiles, unused: Iterable<string> = []) {
     this.#files = files;
     this.#unused = new Set(unused);

@@ -151,7 +151,7 @@ export class StreamEraser {
     return left;
   }
 
-  /** Deletes a message of which nothing is needed, perhaps a chunk of an upload that no draft gets. */
+  /** Deletes a message that no copy needs, perhaps a chunk of an upload that no draft uses. */
   async #clear(message: PlacedMessage, upload?: string): Promise<void> {
     const { messages } = this.#parts;
     const { position } = message;

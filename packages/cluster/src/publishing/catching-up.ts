@@ -1,7 +1,7 @@
 /**
  * Finds out for readers whether this copy has every entry that any gateway has acknowledged. A message
- * without drafts is published: it comes behind all that the stream had when it was asked, so once it is
- * applied here, they are too. Readers who ask meanwhile share the next one.
+ * without drafts is published: it follows all that the stream had when it was asked, so once it is
+ * applied here, everything before it is too. Readers who ask meanwhile share the next one.
  *
  * Invariant: A gateway never answers as if there were no entry that another gateway has
  *   acknowledged.

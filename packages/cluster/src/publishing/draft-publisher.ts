@@ -47,7 +47,7 @@ export interface UploadSending {
   spool(body: Uint8Array): Promise<LargeBody | undefined>;
   /** Resolves when the stream has the upload, or the upload cannot be read: no copy takes its draft then. */
   send(large: LargeBody): Promise<void>;
-  /** Removes an upload of which no draft is published. */
+  /** Removes an upload whose draft was not published. */
   discard(large: LargeBody): void;
 }
 
@@ -63,7 +63,7 @@ export class DraftPublisher {
   readonly #published = new Map<number, readonly Piece[]>();
   /** The message that is on its way, and since when, in ms since 1970. */
   #onItsWay: { readonly number: number; readonly since: number } | undefined;
-  /** The next message waits until there are so many drafts, or the timer ends. */
+  /** The next message waits until there are this many drafts, or until the timer ends. */
   #expected = 0;
   #waiting: NodeJS.Timeout | undefined;
 

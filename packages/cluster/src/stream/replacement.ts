@@ -24,10 +24,10 @@ export interface Replacement {
   readonly kind: MessageKind;
   /** When the stream took the message that it replaces, in ms since 1970. */
   readonly time: number;
-  /** None of a chunk, or of a message of which nothing was applied. */
+  /** Empty for a chunk, and for a message that was not applied. */
   readonly drafts: readonly PackedDraft[];
   readonly forms: readonly DraftForm[];
-  /** Of a chunk of an upload that no draft gets: the name of that. */
+  /** The name of the upload, for a chunk of one that no draft uses. */
   readonly upload?: string | undefined;
 }
 
@@ -106,7 +106,7 @@ export function withheldUploads({ forms }: Replacement): string[] {
   return forms.flatMap((form) => ('upload' in form ? (form.upload ?? []) : []));
 }
 
-/** Of a message of which nothing is needed. `upload`: see `Replacement`. */
+/** The replacement of a message that no copy needs. `upload`: see `Replacement`. */
 export function emptyReplacement(
   { kind, time }: PlacedMessage,
   upload: string | undefined,

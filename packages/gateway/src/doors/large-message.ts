@@ -32,7 +32,7 @@ import type { DoorRequest } from './context.ts';
 export const SMALL_MESSAGE_SIZE: number = 64 * 1024;
 /** In bytes. */
 export const MAX_ENVELOPE_SIZE: number = 1024 * 1024;
-/** A value stays in the envelope if its placeholder is not so many bytes shorter. */
+/** A value leaves the envelope only if its placeholder is at least this many bytes shorter. */
 const MIN_CUT_SIZE = 64;
 /** The longest of an object, in bytes, without members. */
 const PLACEHOLDER_SIZE = 48;

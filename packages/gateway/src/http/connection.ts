@@ -4,7 +4,7 @@
  * Node parses and starts all requests of a packet at once. A connection gives the parser the bytes of
  * a request only when the response before is finished. So pipelined requests take no memory beyond
  * one read of their bytes, and a response is sent whole whatever follows it: an unknown method, bytes
- * that are no HTTP, or bytes behind the last request.
+ * that are no HTTP, or bytes after the last request.
  *
  * Between two requests, a simple `POST` (`simple-post.ts`) and a `GET` that was answered before
  * (`repeated-get.ts`) are not given to the parser at all.

@@ -10,7 +10,7 @@ export interface SimpleHead {
   /** Whether the response may be compressed. */
   readonly acceptsEncoding: boolean;
   readonly host: string;
-  /** Whether a browser says of which page it is. */
+  /** Whether a browser names the page that sent the request. */
   readonly isFromPage: boolean;
   readonly isKeyed: boolean;
 }

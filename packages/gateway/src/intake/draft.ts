@@ -55,7 +55,7 @@ export function parseDraft(
   return reader.draft({ body: reader.body.whole(), key }, scanner.portability);
 }
 
-/** Whether a draft has so many facets that no store should hold them in memory. */
+/** Whether a draft has more facets than a store should hold in memory. */
 export function hasManyFacets({ facets }: Pick<ParsedDraft, 'facets'>): boolean {
   return facets.length > MAX_FACET_BYTES;
 }

@@ -16,8 +16,8 @@ const QUOTES = /[“”„«»]/g;
 const SPACE = /^\s$/v;
 const QUOTE = 0x22;
 /**
- * Words of a phrase that are looked up together. A longer one is looked up as parts of this many words,
- * each of which begins with the last ones of the part before; only the first part is excluded.
+ * Words of a phrase that are looked up together. A longer phrase is looked up as parts of this many words.
+ * Each part begins with the last words of the part before. Only the first part is excluded.
  */
 const MAX_PHRASE = 64;
 const OVERLAP = 32;
@@ -82,7 +82,7 @@ function memberNote({ name, hasValue }: MemberItem): string {
   return `${quoted(`${name}:`)} was read as text${phrase}: "q" does not select by a member. To do so, ${wanted}.`;
 }
 
-/** The first name of a member with a value, in the same item or behind it. */
+/** The first name of a member with a value, in the same item or after it. */
 function memberIn(items: Iterable<QueryItem | TextQueryFault>): MemberItem | undefined {
   let name: string | undefined;
   for (const item of items) {
@@ -144,8 +144,8 @@ export async function parseTextQuery(
 }
 
 /**
- * No query has more terms: what divides them takes a character at least, unless they are parts of one
- * phrase, each of which has `OVERLAP` words that the part before has not.
+ * No query has more terms: at least one character stands between two of them, unless they are parts of one
+ * phrase. Each of those parts has `OVERLAP` words that the part before lacks.
  */
 async function maxTerms(
   query: string,

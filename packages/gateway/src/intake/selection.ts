@@ -204,7 +204,7 @@ class ParameterReader {
     return joined;
   }
 
-  /** The different values, each of which must be known. */
+  /** The known values of the parameter. Each other value becomes a fault. */
   async #names(
     name: 'room' | 'kind',
     known: readonly string[],

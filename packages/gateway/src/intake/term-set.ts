@@ -13,7 +13,7 @@ export class TermSet {
   #bytes = Buffer.alloc(256);
   #length = 0;
   #count = 0;
-  /** Open addressing: the offset behind the start of a term, 0 where there is none. */
+  /** Open addressing: the offset after the start of a term, 0 where there is none. */
   readonly #slots: Uint32Array;
 
   /** At most `capacity` terms. */
@@ -35,7 +35,7 @@ export class TermSet {
     this.#count += 1;
   }
 
-  /** Writes behind the terms, and returns where that ends. */
+  /** Appends to the terms, and returns where they end. */
   #append(text: string): number {
     const end = this.#length + Buffer.byteLength(text);
     if (end > this.#bytes.length) {

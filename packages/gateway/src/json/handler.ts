@@ -4,7 +4,7 @@ export type ValueType = 'object' | 'array' | 'string' | 'number' | 'true' | 'fal
 
 /**
  * A handler overrides what it needs. Positions count bytes from the start of the current piece: a
- * start is that of the first byte, an end is behind the last byte. An end may be reported at
+ * start is that of the first byte, an end is after the last byte. An end may be reported at
  * position 0 of the next piece. The depth of a value is the number of objects and arrays around it.
  */
 export class JsonHandler {
@@ -30,7 +30,7 @@ export class JsonHandler {
 
   endName(_at: number): void {}
 
-  /** The colon behind a reported name, and the comma between members of a reported object. */
+  /** The colon after a reported name, and the comma between members of a reported object. */
   colon(_at: number): void {}
 
   comma(_at: number): void {}

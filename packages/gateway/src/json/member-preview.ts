@@ -12,7 +12,7 @@ export class MemberPreview extends JsonHandler {
   #text = '';
   #isValue = false;
 
-  /** Values are cut between characters behind `longest` UTF-16 code units. */
+  /** Values are cut between characters, after `longest` UTF-16 code units. */
   constructor(names: ReadonlySet<string>, longest: number) {
     super();
     this.#names = names;

@@ -78,7 +78,7 @@ const NEXT = Uint8Array.from(
   ].flat(),
 );
 
-/** The state within a number after this byte: NUMBER_ENDS before a byte behind it, more for an error. */
+/** The state within a number after this byte: NUMBER_ENDS at the first byte after the number, more for an error. */
 export function stepNumber(state: number, byte: number): number {
   return NEXT[(state - MINUS) * CLASSES + (CLASS[byte] ?? 0)] ?? 0;
 }

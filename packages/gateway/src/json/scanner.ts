@@ -65,7 +65,7 @@ export class JsonScanner {
     return this.#portability.result;
   }
 
-  /** The text starts within an object whose members are reported: behind its brace, or a member. */
+  /** The text starts within an object whose members are reported: after its brace, or after a member. */
   startInObject(isBehindMember: boolean): void {
     this.#nesting.open(true);
     this.#reported = 1;

@@ -62,7 +62,7 @@ export interface LogCopier {
   /** Bytes of the entries that were added and not sent yet. */
   readonly pending: number;
   /**
-   * Adds an entry behind those before. Takes ownership of a spooled body: it is to be awaited then,
+   * Adds an entry after those before. Takes ownership of a spooled body: it is to be awaited then,
    * and throws a `GatewayError` if the disk is full or failed.
    */
   add(copy: EntryCopy): void | Promise<void>;

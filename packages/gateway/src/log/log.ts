@@ -143,7 +143,7 @@ export interface StoredText {
    * and refers to no other part. Size and CRC-32 are those of the text.
    */
   readonly compressed?: { readonly size: number; readonly crc: number };
-  /** Where a new read continues behind it. */
+  /** Where a new read continues after it. */
   readonly end: ReadPosition;
   /** Fills the target with the bytes from `from` on. Throws where they cannot be read any more. */
   read(target: Uint8Array, from: number): Promise<void>;
@@ -211,7 +211,7 @@ export interface RankedEntry extends Entry {
   readonly rankedFrom: Seq | undefined;
 }
 
-/** That what a visitor said in an entry was taken away. */
+/** One removal of an entry's text. */
 export interface Withholding {
   /** Position in the list of withholdings, from 1, without gaps: a cursor. */
   readonly number: number;

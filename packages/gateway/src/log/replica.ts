@@ -155,9 +155,9 @@ export interface UploadChunk {
 export interface ReplicaReader {
   /** In hex; undefined where there is no such entry, or it cannot be read. */
   linkAt(seq: Seq): string | undefined;
-  /** The first of those messages that are to be erased, behind the one with the number. */
+  /** Messages to be erased whose number is greater than `after`, the first `limit` of them. */
   erasures(after: number, limit: number): Erasure[];
-  /** The first of those uploads that are to be erased, behind the one with the number. */
+  /** Uploads to be erased whose number is greater than `after`, the first `limit` of them. */
   unusedUploads(after: number, limit: number): UnusedUpload[];
   /** The names of all uploads that no draft gets. */
   unusedUploadNames(): Iterable<string>;

@@ -228,7 +228,7 @@ export class ResumableText {
     return size === chunk.length ? undefined : restOf(chunk, size);
   }
 
-  /** Passes the last chunk, all of which was sent. */
+  /** Leaves the last chunk after the whole of it was sent. */
   #leaveChunk(): void {
     const chunk = this.#chunk;
     if (chunk === undefined) return;
@@ -256,7 +256,7 @@ export class ResumableText {
     return !(chunk instanceof Uint8Array) && !isCompressed(chunk);
   }
 
-  /** The same text, read from its start to its end, of which the place is known where reading pauses. */
+  /** The same text, read to its end. Wherever reading pauses, its place is known. */
   #tracked(text: StoredText): StoredText {
     let end = 0;
     let place = this.#place;

@@ -12,7 +12,7 @@ export type Joiner = ',\n' | '\n' | '';
 export interface TextPlace {
   /** Behind the last entry that was returned as a whole. */
   readonly position: ReadPosition;
-  /** Bytes that were returned behind it, with the joiner, and their CRC-32. */
+  /** Bytes that were returned after it, with the joiner, and their CRC-32. */
   readonly size: number;
   readonly sum: number;
   /** The first of these bytes. */
@@ -29,7 +29,7 @@ export function placeAt(position: ReadPosition): TextPlace {
   return { position, size: 0, sum: 0, opening: NOTHING };
 }
 
-/** The place behind the next bytes. */
+/** The place after the next bytes. */
 export function placeBehind(place: TextPlace, next: Uint8Array, joiner: Joiner): TextPlace {
   const { position, size, sum, opening } = place;
   const bytes = bufferOf(next);

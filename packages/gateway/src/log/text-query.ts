@@ -8,7 +8,7 @@ export interface Term {
 /** Terms as bytes, because a query may have millions, which also go from thread to thread. */
 export interface TermList {
   readonly count: number;
-  /** In UTF-8, each term as `termText` writes it, with a newline behind it. */
+  /** In UTF-8, each term as `termText` writes it, with a newline after it. */
   readonly bytes: Uint8Array;
 }
 
@@ -21,7 +21,7 @@ export interface TextQuery {
 
 const NEWLINE = 0x0a;
 
-/** The words joined by spaces, and `*` behind a prefix: no word has these characters. */
+/** The words joined by spaces, and `*` after a prefix: no word has these characters. */
 export function termText({ words, isPrefix }: Term): string {
   return `${words.join(' ')}${isPrefix ? '*' : ''}`;
 }

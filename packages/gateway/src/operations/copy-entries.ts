@@ -24,7 +24,7 @@ import type {
 import type { Seq } from '../log/log.ts';
 import { isMalformed, type LogLine, smallCopyOf, metadataOf } from './log-line.ts';
 
-/** Where in a log its lines begin: behind this entry. */
+/** Where in a log its lines begin: after this entry. */
 export interface LogPosition {
   readonly head: Seq;
   /** Of that entry, in hex; zeros before the first. */
@@ -156,7 +156,7 @@ export class EntryCopier {
     return new CopyRefusal(seq, REASONS[reason]);
   }
 
-  /** Waits until at most so many batches are in flight. */
+  /** Waits until no more than this many batches are in flight. */
   async #send(inFlight: number): Promise<void> {
     if (this.#copier.pending > 0) this.#results.push(this.#copier.commit());
     while (this.#results.length > inFlight) {

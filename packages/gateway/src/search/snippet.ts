@@ -82,7 +82,7 @@ export class SnippetBuilder {
   }
 }
 
-/** The whole text in parts, of which those are marked that a term of the query matches. */
+/** The whole text in parts. The parts that match a term of the query are marked. */
 export function markMatches(
   text: string,
   query: TextQuery,

@@ -11,7 +11,7 @@ interface LiveEntriesOptions {
   readonly query: string;
   /** The last entry that is known. */
   readonly head: number;
-  /** Whether events of visitors are wanted too, and of whom this page is one. */
+  /** Whether events of visitors are wanted too, and which visitor this page is. */
   readonly presence?: { readonly as: string | undefined };
   /** `isGap`: more were missed, between those that are known and the first of these. */
   readonly onEntries: (entries: readonly PageEntry[], isGap: boolean) => void;

@@ -19,7 +19,7 @@ export interface MeadowPicture {
 /** Blades of the sparsest meadow of 40 pixels, and how many more each doubling of its entries brings. */
 const FEWEST_BLADES = 36;
 const BLADES_PER_DOUBLING = 16;
-/** A span has no more blades than one of so many times 40 pixels. */
+/** A span has at most the blades of one that is this many times 40 pixels wide. */
 const MAX_SHARE = 2;
 /** Depths that are drawn one after the other, from far to near. */
 const ROWS = 4;

@@ -45,7 +45,7 @@ export function groundAt(depth: number): number {
   return HORIZON + 0.045 + (GROUND_END - 0.02 - HORIZON - 0.045) * depth ** 1.25;
 }
 
-/** Pixels of the greatest growth at the near end, where so many growths are in the picture. */
+/** Pixels of the greatest growth at the near end, when this many growths are in the picture. */
 export function unitFor({ width, height }: PictureSize, growths: number): number {
   const share = Math.sqrt((width * height * 0.46) / Math.max(1, growths));
   return Math.max(34, Math.min(height * 0.55, width * 0.5, share * 2.3));

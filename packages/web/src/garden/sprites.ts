@@ -5,7 +5,7 @@ import { grow } from './growth/grow.ts';
 import { type Growth, GREATEST, type Outline } from './growth/outline.ts';
 import type { Hues } from './main-authors.ts';
 
-/** A bitmap is drawn again where it would be shown so many times larger or smaller. */
+/** A bitmap is drawn again once it would be shown this many times larger or smaller. */
 const MOVING_TOLERANCE = 1.4;
 const SETTLED_TOLERANCE = 1.02;
 /** Device pixels of all bitmaps together: about 80 MB. */

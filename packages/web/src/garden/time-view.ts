@@ -34,7 +34,7 @@ export function timeAt(view: TimeRange, position: number): number {
   return view.from + position * lengthOf(view);
 }
 
-/** Makes the view so many times as long, and keeps a time where it is. */
+/** Makes the view `factor` times as long, and keeps a time where it is. */
 export function zoomed(view: TimeRange, factor: number, time: number, whole: TimeRange): TimeRange {
   const longest = Math.max(lengthOf(whole), SHORTEST);
   const length = Math.max(SHORTEST, Math.min(longest, lengthOf(view) * factor));

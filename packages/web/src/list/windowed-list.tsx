@@ -1,5 +1,5 @@
 /**
- * A list of any length, of which the page holds what is near the visitor's view. It consists of chunks;
+ * A list of any length. The page holds what is near the visitor's view. It consists of chunks;
  * of those that are far away only the place and the height are kept, and they are loaded again when
  * they come near. What is in view never moves by what happens above it.
  */
@@ -10,7 +10,7 @@ import { type Chunk, ChunkContent, type LoadedChunk, loadedOf, newChunk } from '
 /** What is found on one side of the list. */
 export interface Edge<Place, Content> {
   readonly chunk?: LoadedChunk<Place, Content>;
-  /** Whether there is more behind it. */
+  /** Whether there is more after it. */
   readonly more: boolean;
 }
 

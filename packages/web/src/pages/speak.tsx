@@ -70,7 +70,7 @@ interface AlternativesProps {
   readonly codes: readonly CodeExample[];
 }
 
-/** Tabs of which one is open, also without scripts. */
+/** Tabs. One of them is open, also without scripts. */
 function Alternatives({ group, codes }: AlternativesProps): VNode {
   return (
     <div class="alternatives">

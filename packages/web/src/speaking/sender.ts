@@ -86,7 +86,7 @@ async function attempt({ key, kind, locale, body }: OutboxItem): Promise<Outcome
   }
 }
 
-/** Without the visitor's words, of which this device has a copy. */
+/** Without the visitor's words: this device has a copy of them. */
 function storedEntry({ id, seq, room, welcome, companions, next }: StoredEntry): StoredEntry {
   if (welcome === undefined || companions === undefined || next === undefined)
     return { id, seq, room };

@@ -10,7 +10,7 @@ const ENTRY_PREFIX_SIZE = 128;
 const CHAIN_PREFIX_SIZE = 384;
 /** What stands before the entry in a line of the chain. */
 const BEFORE_ENTRY = '"entry":';
-/** Where the digits of the seq start: behind `{"id":"`, the id and `","seq":`. */
+/** Where the digits of the seq start: after `{"id":"`, the id and `","seq":`. */
 const SEQ_START = 51;
 const NEWLINE = 0x0a;
 const COMMA = 0x2c;
@@ -106,7 +106,7 @@ class EntryFramer {
     const seq = bytes.toString('latin1', entry + SEQ_START, comma);
     this.#seq = Number(seq);
     const opening = `id: ${seq}\nevent: ${kind}\ndata: `;
-    // An entry that fits into a chunk is not split: a reader that stalls can resume behind it.
+    // An entry that fits into a chunk is not split: a reader that stalls can resume after it.
     const frameSize = opening.length + to - from + FRAME_END.length;
     if (this.#size > 0 && this.#size + frameSize > this.#maxSize) yield this.#takeChunk();
     // Allocated late: many ranges have no entry of the selection.

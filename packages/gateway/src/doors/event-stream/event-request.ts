@@ -26,7 +26,7 @@ export interface EventRequest extends StreamSelection {
   /** Where the reader wants to begin. */
   readonly cursor: Seq;
   readonly limit: number;
-  /** The kinds of which entries are sent; empty for all. */
+  /** Kinds of the entries that are sent; empty for all. */
   readonly kinds: readonly string[];
   /** Slugs of the rooms whose events are read; empty for all. */
   readonly rooms: readonly string[];

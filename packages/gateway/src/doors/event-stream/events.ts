@@ -135,7 +135,7 @@ async function untilReached(log: Log, cursor: Seq, ended: AbortSignal): Promise<
   }
 }
 
-/** What is sent behind the first event. */
+/** What is sent after the first event. */
 type StartedStream = EventRequest & StreamStart;
 
 /** Resolves when the stream has ended. */
@@ -195,8 +195,8 @@ async function sendRange(
 }
 
 /**
- * Resolves when the reader has taken what was written. Ends the stream if the entry that it is within was
- * withheld since there were so many withholdings: the reader drops the event, and reconnects.
+ * Resolves when the reader has taken what was written. Ends the stream if the entry
+ * that is half sent has been withheld meanwhile: the reader drops the event and reconnects.
  */
 async function drainedWithin(
   log: Log,

@@ -15,7 +15,7 @@ import type { EventStream, StreamChunk } from '../../http/response/event-stream.
 export interface Framing {
   /** Differs between framings. */
   readonly name: string;
-  /** The first event of a stream that begins behind this entry; `head`, with the log's name, by default. */
+  /** The first event of a stream that begins after this entry; `head`, with the log's name, by default. */
   readonly opening?: {
     readonly event: string;
     readonly position: (log: Log, after: Seq) => Readonly<Record<string, unknown>>;

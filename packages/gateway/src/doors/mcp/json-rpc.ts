@@ -57,7 +57,7 @@ function unwrapped(text: string): string {
   return /^\s*(?:null\s*)?$/.test(text) ? '{}' : text;
 }
 
-/** For a message of which more has to be in memory than this, in bytes. */
+/** For a message that needs more than `limit` bytes of memory. */
 export function tooLong(limit: number, id: unknown): MessageFault {
   const message = `Cannot read the message: all of it but the members of an entry is held in memory, also "idempotencyKey", and that is more than ${limit} bytes here. Shorten it, give long members of an entry as arguments of their own, or split it into several messages.`;
   return { code: INVALID_REQUEST, message, id: isId(id) ? id : null };

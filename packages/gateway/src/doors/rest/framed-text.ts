@@ -4,7 +4,7 @@ import { ResumableText, type ResumableRead } from '../../log/resumable-text.ts';
 
 /**
  * A body that begins with bytes of the gateway, goes on with texts of the log, and ends with what is
- * known behind them. No generator, which would hold a chunk while the caller stalls.
+ * known after them. No generator, which would hold a chunk while the caller stalls.
  */
 export class FramedText implements BodySource, AsyncIterator<Uint8Array | StoredText, undefined> {
   readonly #opening: Uint8Array;

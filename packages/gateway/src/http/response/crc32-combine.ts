@@ -19,7 +19,7 @@ function multiply(a: number, b: number): number {
 const SHIFTS: number[] = [1 << 23];
 for (let at = 1; at < 53; at += 1) SHIFTS.push(multiply(SHIFTS[at - 1] ?? 0, SHIFTS[at - 1] ?? 0));
 
-/** `first` and `second`: the CRC-32 of two parts, of which the second has `size` bytes. */
+/** `first` and `second`: the CRC-32 of two parts. `size`: bytes of the second part. */
 export function crc32Combine(first: number, second: number, size: number): number {
   let shifted = first;
   for (let left = size, at = 0; left > 0; left = Math.floor(left / 2), at += 1)

@@ -53,7 +53,7 @@ export class ResponseCache {
     this.#dropRemoved();
     const cached = this.#responses.get(key);
     if (cached === undefined || cached.head !== head) return undefined;
-    // Moves it behind all others, which are evicted earlier.
+    // Moves it to the end: the others are evicted earlier.
     this.#responses.delete(key);
     this.#responses.set(key, cached);
     return cached;

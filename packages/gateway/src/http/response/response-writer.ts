@@ -83,7 +83,7 @@ export async function sendBody(
   }
 }
 
-/** Bodies of which a chunk is in memory, except for those that wait for their callers. */
+/** Bodies that have a chunk in memory and do not wait for their callers. */
 const MAX_ACTIVE = 4;
 let active = 0;
 const waiting = new TurnQueue();
@@ -318,7 +318,7 @@ class BodyWriter {
     if (!this.#isStalled) spare = memory;
   }
 
-  /** Sends what the memory has behind the room for the head of a chunk. */
+  /** Sends the bytes that follow the room for the head of a chunk. */
   #sendFramed(memory: Buffer, length: number): void {
     const end = CHUNK_HEAD + length;
     if (!this.#response.chunkedEncoding) {

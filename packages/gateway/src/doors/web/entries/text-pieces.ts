@@ -27,7 +27,7 @@ interface Extent {
 
 /** About how many bytes a piece has. */
 const PIECE_SIZE = 16 * 1024;
-/** How far behind its place a piece may end, in order to end with a line or a word. */
+/** How far after its place a piece may end, in order to end with a line or a word. */
 const MAX_SHIFT = 1024;
 /** Bytes in front of a place that are looked at to tell whether an escape starts before it. */
 const LOOK_BEHIND = 4096;
@@ -99,7 +99,7 @@ async function readBytes(entry: Entry, from: number, to: number): Promise<Buffer
   return Buffer.concat(chunks);
 }
 
-/** The best place for a border from `at` on: behind a line, else behind a word, else between characters. */
+/** The best place for a border from `at` on: after a line, else after a word, else between characters. */
 function boundary(bytes: Buffer, at: number, isText: boolean): number {
   const start = nextWhole(bytes, at, isText);
   const limit = Math.min(bytes.length, at + MAX_SHIFT);

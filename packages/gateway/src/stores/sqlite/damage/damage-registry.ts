@@ -96,7 +96,7 @@ export class DamageRegistry {
     const checked = [...this.#entries].slice(0, MAX_CHECKED);
     for (const [seq, before] of checked) {
       const state = this.#fileState(seq);
-      // To the end, so that the next round continues behind it.
+      // To the end, so that the next round continues after it.
       this.#entries.delete(seq);
       this.#entries.set(seq, state);
       if (state !== before) await this.check(seq, signal);

@@ -1,7 +1,7 @@
 /**
  * Verifies the whole log again and again in the background, with `verifyEntries` as `presence verify` does:
  * whatever changes on the disk is found although nobody reads it. A pass that a stop interrupts goes on
- * behind it. The idempotency keys are made again where one is missing.
+ * after the next start. The idempotency keys are made again where one is missing.
  *
  * Invariant: An entry whose bytes have changed on the disk is not given as what was stored, and is
  *   found though nobody reads it.
@@ -36,7 +36,7 @@ export class Scrubber {
   /** The last entry that was verified; 0 at the start of a pass. */
   at: Seq;
 
-  /** Goes on behind the entry `at`. */
+  /** Goes on after the entry `at`. */
   constructor({ paths, shared }: StoreThread, registry: DamageRegistry, at: Seq) {
     this.#paths = paths;
     this.#shared = shared;

@@ -43,7 +43,7 @@ export class ChainVerifier {
   #time = 0;
   readonly #paths: DataPaths;
 
-  /** Starts behind an entry of which the link is known, or with the first one. */
+  /** Starts after an entry whose link is known, or with the first one. */
   constructor(paths: DataPaths, previous?: { readonly seq: Seq; readonly link: Uint8Array }) {
     this.#paths = paths;
     if (previous === undefined) return;

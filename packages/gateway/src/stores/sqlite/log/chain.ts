@@ -35,7 +35,7 @@ export class Linker {
   #headSize = 0;
   readonly #salted = Buffer.alloc(48);
 
-  /** Continues behind this link. */
+  /** Continues after this link. */
   continueAfter(link: Uint8Array): void {
     this.#input.set(link);
   }

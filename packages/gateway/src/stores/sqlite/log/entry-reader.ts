@@ -216,7 +216,7 @@ function portabilityMember({ portability }: EntryRow): Pick<Entry, 'portability'
   return portability === 'exact' ? {} : { portability };
 }
 
-/** An entry of which only the gateway's members are known (PROTOCOL.md section 4.6). */
+/** An entry with the gateway's members alone, since nothing else of it is known (PROTOCOL.md section 4.6). */
 function unreadableEntry(metadata: EntryMetadata): Entry {
   const isValid = seqOfId(metadata.id) === metadata.seq;
   const id = isValid ? metadata.id : entryId(metadata.time, metadata.seq, 0);

@@ -28,7 +28,7 @@ export class EntryVerifier {
     return await this.#faultAfter(seq - 2, seq, { signal, body });
   }
 
-  /** Verifies the entries behind `previous` up to `seq`, and returns what is wrong with the last. */
+  /** Verifies the entries after `previous` up to `seq`, and returns what is wrong with the last. */
   async #faultAfter(
     previous: Seq,
     seq: Seq,

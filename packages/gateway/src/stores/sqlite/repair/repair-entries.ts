@@ -1,7 +1,7 @@
 /**
  * Puts entries back that are not what was stored, from copies of them. A copy is taken only if it
- * follows from the link before, and its link is the one that the log has, or what comes behind follows
- * from it. A gateway may run meanwhile.
+ * follows from the link before, and either its link is the one in the log, or the next entry follows from
+ * it. A gateway may run meanwhile.
  */
 import { createHash } from 'node:crypto';
 import { mkdir, open, rename, rm } from 'node:fs/promises';

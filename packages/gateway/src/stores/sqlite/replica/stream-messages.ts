@@ -72,7 +72,7 @@ export class StreamMessages {
     if (hasText) this.#insertErasure.run(position, first);
   }
 
-  /** An upload that no draft gets, or of which another chunk has come. */
+  /** Records an upload that no draft uses. Each later chunk records it again. */
   unusedUpload(name: string): void {
     this.#insertUpload.run(name);
   }
@@ -112,7 +112,7 @@ export function hasStreamMessages(db: DatabaseSync): boolean {
   return db.prepare(table).get() !== undefined;
 }
 
-/** The first of those that are to be erased, behind the one with the number. */
+/** What is to be erased after the one with this number, the oldest first. */
 export function readErasures(db: DatabaseSync, after: number, limit: number): Erasure[] {
   if (!hasStreamMessages(db)) return [];
   const rows = db
@@ -125,7 +125,7 @@ export function readErasures(db: DatabaseSync, after: number, limit: number): Er
   }));
 }
 
-/** The first of those that are to be erased, behind the one with the number. */
+/** What is to be erased after the one with this number, the oldest first. */
 export function readUnusedUploads(db: DatabaseSync, after: number, limit: number): UnusedUpload[] {
   if (!hasUnusedUploads(db)) return [];
   const rows = db

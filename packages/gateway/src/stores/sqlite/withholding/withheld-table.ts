@@ -41,8 +41,8 @@ export function withheldInserter(
 }
 
 /**
- * Adds a row for an entry of which nothing is left, although the withholding that says so comes later:
- * it is listed among the others by `numberWithheld`, when that has come.
+ * Adds a row for an entry whose text is already erased, before the withholding that says so has come.
+ * `numberWithheld` lists the entry once it has.
  */
 export function insertWithheldEarly(log: DatabaseSync, seq: Seq, row: WithheldRow): void {
   const { time, reason, digest } = row;

@@ -79,9 +79,8 @@ export class Withholder {
   }
 
   /**
-   * Decides that these are withheld, in one transaction, and returns how many were not: as many as that
-   * are once `erase`, which does the rest, has no more to do. Throws a storage fault: none is withheld
-   * then.
+   * Marks these entries as withheld in one transaction, and returns how many were not withheld before.
+   * `erase` removes their text later. If it throws a storage fault, none is withheld.
    */
   withhold(items: readonly WithheldItem[]): { readonly count: number } {
     // One that was decided before is listed first.

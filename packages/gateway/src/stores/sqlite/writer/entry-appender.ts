@@ -100,7 +100,7 @@ export class EntryAppender {
     return { outcome: 'appended', seq, time, salt: id };
   }
 
-  /** An entry of which nothing is left that its visitor said. */
+  /** Appends an entry whose text is already erased. */
   appendWithheld({ kind, room }: PackedDraft, time: number, form: WithheldForm): WriteResult {
     const { digest, key, idSalt: salt } = form;
     const seq = this.#seq + 1;
@@ -138,7 +138,7 @@ export class EntryAppender {
     return undefined;
   }
 
-  /** What is answered to a draft whose body is missing: the entry that has its key is the same all the same. */
+  /** The result for a draft whose body is missing: the entry with the same key, as for any retry. */
   withoutBody(draft: PackedDraft): WriteResult {
     const existing = draft.key && this.#find(draft.key, draft, digestOf(draft));
     return existing ?? { outcome: 'unavailable', seq: 0, time: 0, salt: 0 };
@@ -169,7 +169,7 @@ export class EntryAppender {
     return readable(() => this.#reader.entry(seq)?.link.equals(link)) ?? true;
   }
 
-  /** Stores the entry of which the link was made last. */
+  /** Stores the entry whose link was made last. */
   #store(
     { kind, room, facets, portability = 'exact', body, large }: Omit<PackedDraft, 'key'>,
     { time, salt, key, isWithheld = false }: Pick<NewRow, 'time' | 'salt' | 'key' | 'isWithheld'>,

@@ -83,7 +83,7 @@ export class Writer {
       this.#recover();
       this.#lastCommit.write(this.#entries.seq, this.#entries.link);
     } catch (error) {
-      // The entries can be read all the same.
+      // The entries can still be read.
       this.#failed(error);
     }
     rmSync(this.#probe, { force: true });
@@ -182,7 +182,7 @@ export class Writer {
       for (const copy of copies) {
         const { seq, large } = copy;
         if (large !== undefined) larges.push({ large });
-        // The files of those behind one that is refused are removed with its own.
+        // The files of drafts after a refused one are removed with its own.
         if (result.outcome === 'refused') continue;
         const fault = this.#entries.appendCopy(copy);
         if (fault !== undefined) result = { outcome: 'refused', seq, fault };

@@ -18,7 +18,7 @@ const MAX_IN_MEMORY = 16 * 1024;
 /** Matches written to the temporary database at once. */
 const WRITE_BATCH = 8192;
 
-/** Yields pages beside its steps. The last one has no more results behind it. */
+/** Yields pages beside its steps. No results follow the last one. */
 export type RankedPages = Generator<Promise<void> | void | RankedPage, void, void>;
 
 /** The results of one query of one reader. */
