@@ -204,7 +204,7 @@ export const ENTRIES_AND_LISTINGS = {
   },
   '8.2': {
     order: 'order is newest first, or oldest.',
-    limit: 'limit gives at most so many, also none, also more than there are.',
+    limit: 'limit gives at most that many, also none, also more than there are.',
     cursors: 'after and before are exclusive bounds.',
     'foreign-cursor': 'after beyond the head is invalid-parameter, which says where to begin.',
     times: 'since is inclusive, until exclusive; without an offset they are UTC.',

@@ -20,7 +20,7 @@ export const LIVE_AND_DOORS = {
   '12.3': {
     filters: 'A stream takes the filters of listings, and nothing else comes.',
     kinds: 'Of several kinds, an entry of any of them comes.',
-    limit: 'limit ends the stream after so many entries.',
+    limit: 'limit ends the stream after that many entries.',
     refused:
       'before, until, order=newest, wait and q, which a stream cannot obey, are invalid-parameter.',
     unusable: 'Unusable values are answered as in listings.',

@@ -87,9 +87,9 @@ const BREAK = Buffer.from('\n');
 class EventParser implements AsyncDisposable {
   readonly #longest: number;
   #data: MessageText;
-  /** Of a line that is no data. */
+  /** Bytes of a line that is not data. */
   #skipped = 0;
-  /** Of the event. */
+  /** Lines of data in the event. */
   #dataLines = 0;
   /** The start of the line, until it is known what field it is. */
   #start = Buffer.alloc(0);

@@ -4,11 +4,11 @@ import { asObject, VERSION, type JsonObject } from './mcp-text.ts';
 
 export type RequestId = string | number;
 
-/** Of one message, or of a batch. */
+/** What the relay needs to know of one message, or of a batch. */
 export interface MessageInfo {
   /** Whether it looks like JSON-RPC. */
   readonly isMessage: boolean;
-  /** Of its requests. */
+  /** The ids of its requests. */
   readonly ids: readonly RequestId[];
   /** Parts of the message that MCP repeats in HTTP headers. */
   readonly headers: Readonly<Record<string, string>>;

@@ -19,7 +19,7 @@ export type JsonObject = Readonly<Record<string, unknown>>;
 const MAX_IN_MEMORY = 64 * 1024;
 /** Longer values of a large message are not looked at, in bytes. */
 const MAX_VALUE = 1024 * 1024;
-/** Of a large batch: further ones are only passed on. */
+/** The relay reads this many messages of a batch, and only passes on the others. */
 const MAX_MESSAGES = 10_000;
 const READ_SIZE = 64 * 1024;
 
@@ -36,7 +36,7 @@ const MEMBERS: readonly JsonPath[] = [
   ['params', 'requestId'],
   ['params', '_meta', VERSION],
 ];
-/** Of a message, or of each of a batch. */
+/** Paths in a message, and the same paths in each message of a batch. */
 const PATHS = [[], ...MEMBERS].flatMap((path) => [path, [null, ...path]]);
 
 /** More than an answer of a gateway can be. */

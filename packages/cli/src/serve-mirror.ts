@@ -11,7 +11,7 @@ import { followOrigin, OriginChanged } from './log/follow-origin.ts';
 
 export interface MirroredOrigin {
   readonly gateway: Gateway;
-  /** Of its log; undefined where the folder has a log, which is served though the origin is away. */
+  /** The name of its log. Undefined if the folder has a log: that is served even while the origin is away. */
   readonly name: string | undefined;
 }
 

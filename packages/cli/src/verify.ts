@@ -48,7 +48,7 @@ export function verifyCommand(context: ProcessContext): Command {
     .argument('[source]', 'backup or other data folder, address of a gateway, or export')
     .addOption(settingOption(DATA_SETTING, 'data folder of the log'))
     .option('--checkpoint <file>', 'where the last link is kept; written if all is well')
-    .option('--new', 'begin behind the kept checkpoint')
+    .option('--new', 'begin after the kept checkpoint')
     .option('--json', 'print one JSON object');
   return command.action(async (source: string | undefined, options: Options) => {
     const { json = false, checkpoint, new: onlyNew = false } = options;

@@ -36,7 +36,7 @@ export type FromHttpWorker =
   | 'serving'
   | 'turn'
   | { readonly details: object; readonly text: string }
-  /** Of the log of requests. */
+  /** Lines for the log of requests. */
   | { readonly lines: string };
 
 const port = parentPort;

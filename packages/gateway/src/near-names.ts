@@ -69,7 +69,7 @@ export class NearNames {
   readonly #nearest = new Map<string, NearName | undefined>();
   readonly #sure = new Map<string, string | undefined>();
 
-  /** Of several that a word may mean, the first is the nearest. */
+  /** If a word may mean several names, the first one counts as the nearest. */
   constructor(known: Iterable<string>) {
     this.#known = new Map(Array.from(known, (name) => [name, normal(name)]));
     this.#add((name) => [normal(name)], true);

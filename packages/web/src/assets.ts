@@ -21,7 +21,7 @@ declare const CLIENT_MANIFEST: Readonly<Record<string, ManifestChunk>>;
 
 export const ICONS = { svg: icon, apple: icon180, small: icon192, large: icon512, maskable };
 
-/** Of 1200 by 630 pixels, for previews of links. */
+/** The picture for previews of links, 1200 by 630 pixels. */
 export const CARD: string = card;
 
 export interface PageAssets {

@@ -65,7 +65,7 @@ export interface FieldText {
 
 interface PageHead {
   readonly shell: Shell;
-  /** Of the document; without the name of the place. */
+  /** The title of the document, without the name of the place. */
   readonly title: string;
   /** One or two sentences for search engines and preview cards. */
   readonly description: string;
@@ -193,7 +193,7 @@ export interface WritePage extends PageHead {
   readonly problem?: FormProblem;
 }
 
-/** Of a problem document (PROTOCOL.md section 11). */
+/** The parts of a problem document that a form shows (PROTOCOL.md section 11). */
 export interface FormProblem {
   readonly title: string;
   readonly detail: string;

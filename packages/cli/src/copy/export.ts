@@ -44,7 +44,7 @@ export function exportCommand(context: ProcessContext): Command {
     .addOption(settingOption(DATA_SETTING, 'data folder of the log'))
     .option('--url <address>', 'address of a gateway, in place of a folder', parseAddress)
     .option('--after <seq>', 'only later entries', wholeNumber)
-    .option('--limit <count>', 'at most so many', wholeNumber);
+    .option('--limit <count>', 'at most this many', wholeNumber);
   addSelectionOptions(command);
   return command.action(async (file: string, options: Options) => {
     const end = new AbortController();

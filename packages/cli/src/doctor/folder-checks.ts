@@ -22,7 +22,7 @@ const FILE_SYSTEMS: ReadonlyMap<number, readonly [name: string, problem: string]
   [0x794c7630, ['overlayfs', 'it is the layer of a container: everything is lost with it']],
 ]);
 
-/** Of the folder, or where it will be created. */
+/** Checks the data folder, or the folder in which it will be created. */
 export async function checkFolder(data: string): Promise<readonly Finding[]> {
   const folder = resolve(data);
   const existing = await nearestFolder(folder);

@@ -28,7 +28,7 @@ export function addFilterOptions(command: Command): void {
     .option('-q <words>', 'only entries with these words');
 }
 
-/** Of what is meant for anybody. */
+/** Adds the option that selects entries by whom they are meant for. */
 export function addRecipientOption(command: Command): void {
   command.option('--to <name>', 'only what is meant for this visitor');
 }

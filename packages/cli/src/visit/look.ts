@@ -74,7 +74,7 @@ export function searchCommand(context: ProcessContext): Command {
   const command = new Command('search')
     .description('find what was said, the best first')
     .argument('<words...>', 'words, "phrases", beginnings (quie*) and exclusions (-noise)')
-    .option('--limit <count>', `at most so many (on a terminal: ${TERMINAL_LIMIT})`, wholeNumber)
+    .option('--limit <count>', `at most this many (on a terminal: ${TERMINAL_LIMIT})`, wholeNumber)
     .addOption(new Option('--order <order>', 'sort by time').choices(['newest', 'oldest']));
   addVisitorOptions(command, "presence search 'shared mem*' -- -noise");
   return command.action(async (words: readonly string[], options: SearchOptions) => {

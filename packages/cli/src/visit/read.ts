@@ -81,7 +81,7 @@ export function watchCommand(context: ProcessContext): Command {
       'begin with the entries since then (ISO 8601; local time unless it has an offset)',
       localTimeOption,
     )
-    .option('--limit <count>', 'end after so many entries', wholeNumber);
+    .option('--limit <count>', 'end after this many entries', wholeNumber);
   addVisitorOptions(command, 'presence watch memory-garden');
   return command.action(async (where: string | undefined, options: Options) => {
     const follow = async (at: Visit): Promise<void> => {
@@ -96,7 +96,7 @@ export function watchCommand(context: ProcessContext): Command {
 
 function addListingOptions(command: Command): void {
   command
-    .option('--limit <count>', `at most so many (on a terminal: ${TERMINAL_LIMIT})`, wholeNumber)
+    .option('--limit <count>', `at most this many (on a terminal: ${TERMINAL_LIMIT})`, wholeNumber)
     .addOption(new Option('--order <order>', 'which come first').choices(['newest', 'oldest']))
     .option('--after <seq>', 'only later entries', wholeNumber);
   addFilterOptions(command);

@@ -56,7 +56,7 @@ export class ChainVerifier {
     }
   }
 
-  /** Those before a fault are given. */
+  /** Yields the lines before a fault, then throws. */
   *#verifyShort(batch: readonly LogLine[]): Generator<readonly LogLine[], void> {
     for (const [index, line] of batch.entries()) {
       try {

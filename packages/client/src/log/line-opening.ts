@@ -2,11 +2,11 @@
 
 /** What stands in a line before the visitor's members. Positions are in the text. */
 export interface LineOpening {
-  /** Of this entry, in hex. */
+  /** The link of this entry, in hex. */
   readonly link: string;
   /** In hex; undefined where the entry cannot be verified, or was withheld. */
   readonly salt: string | undefined;
-  /** Of an entry that was withheld: what its salt and body made, in hex. */
+  /** Of a withheld entry, the digest of its salt and body, in hex. */
   readonly digest: string | undefined;
   /** Hash of the idempotency key's column, in hex. */
   readonly key: string | undefined;

@@ -11,7 +11,7 @@ export interface Hash {
 
 /** An implementation of SHA-256. */
 export interface Sha256 {
-  /** Of what is whole in memory. */
+  /** The hash of bytes that are all in memory. */
   hash(bytes: Uint8Array): Uint8Array;
   create(): Hash;
 }

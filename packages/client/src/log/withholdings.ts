@@ -11,7 +11,7 @@ export interface Withholding {
   readonly seq: number;
   readonly kind: string;
   readonly room: string;
-  /** Of the entry, as `at`, when it was withheld: RFC 3339. */
+  /** When the entry was stored (RFC 3339), as `at` is when it was withheld. */
   readonly timestamp: string;
   readonly at: string;
   readonly reason: string;

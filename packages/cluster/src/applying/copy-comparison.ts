@@ -14,7 +14,10 @@ import { gatewayOf } from '../publishing/publisher.ts';
 interface CopyReport {
   /** The id of the gateway's publisher. */
   readonly publisher: string;
-  /** Of its newest entry, or one shortly before, and of those that the others told last: with the first alone, copies of different lengths would have nothing to compare. */
+  /**
+   * The link of its newest entry, or of one shortly before, and the links of the entries that the
+   * others reported last. Without these, copies of different lengths would have nothing to compare.
+   */
   readonly links: readonly EntryLink[];
 }
 

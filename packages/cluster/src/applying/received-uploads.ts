@@ -137,7 +137,7 @@ export class ReceivedUploads {
     this.#unstored.push(name);
   }
 
-  /** Those that were given up since the last call, to be stored with what is applied next. */
+  /** Uploads that were abandoned since the last call. The caller stores their names with its next commit. */
   takeUnused(): string[] {
     return [...new Set(this.#unstored.splice(0))];
   }

@@ -14,7 +14,7 @@ type Answer = PromiseWithResolvers<boolean>;
 
 export class CatchingUp {
   readonly #publisher: Pick<Publisher, 'publish'>;
-  /** Of those who came after the message was published. */
+  /** The answer for readers who asked after the message was published. */
   #next: Answer | undefined;
   #published: { readonly number: number; readonly answer: Answer } | undefined;
 

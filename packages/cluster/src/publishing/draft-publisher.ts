@@ -59,7 +59,7 @@ export class DraftPublisher {
   readonly #queue: Piece[] = [];
   /** Drafts in the queue. */
   #queued = 0;
-  /** Those that are published, by the number of their message. */
+  /** Published pieces, by the number of their message. */
   readonly #published = new Map<number, readonly Piece[]>();
   /** The message that is on its way, and since when, in ms since 1970. */
   #onItsWay: { readonly number: number; readonly since: number } | undefined;

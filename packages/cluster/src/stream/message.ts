@@ -36,7 +36,7 @@ export interface PlacedMessage extends StreamMessage {
 }
 
 export interface Chunk extends UploadChunk {
-  /** Of the upload. */
+  /** The name of the upload. */
   readonly name: string;
 }
 

@@ -20,7 +20,7 @@ import {
 import type { MessageKind, PlacedMessage } from './message.ts';
 
 export interface Replacement {
-  /** Of the message that it replaces. */
+  /** The kind of the message that it replaces. */
   readonly kind: MessageKind;
   /** When the stream took the message that it replaces, in ms since 1970. */
   readonly time: number;

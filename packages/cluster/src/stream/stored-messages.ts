@@ -20,7 +20,7 @@ export interface MessageStore {
   at(position: number): Promise<PlacedMessage | undefined>;
   /** The newest replacement of the message at the position. */
   replacementOf(position: number): Promise<PlacedMessage | undefined>;
-  /** Those of the chunks of an upload, in their order. They may be deleted meanwhile. */
+  /** The messages with the chunks of an upload, in their order. They may be deleted meanwhile. */
   chunksOf(upload: string): AsyncIterable<PlacedMessage>;
   /** The replacements of the message at the position, in their order. They may be deleted meanwhile. */
   replacementsOf(position: number): AsyncIterable<PlacedMessage>;
@@ -81,7 +81,7 @@ export class StoredMessages implements MessageStore {
     }
   }
 
-  /** Those of a subject from a position on. */
+  /** The messages of a subject, from a position on. */
   async *#of(subject: string, from: number): AsyncGenerator<PlacedMessage> {
     for (let seq = from; ;) {
       const query = { seq, next_by_subj: subject };

@@ -16,7 +16,7 @@ const RETRY_MS = 500;
 /** How often it is looked whether messages are missing, and for how long they may be. */
 const WATCH_MS = 1000;
 const SILENCE_MS = 2000;
-/** Of each request for messages: its heartbeats come at half of it. */
+/** How long one request for messages lasts. Heartbeats come twice in that time. */
 const EXPIRES_MS = 10_000;
 /** Bytes of messages that the servers send ahead. */
 const MAX_AHEAD = 4 * 1024 * 1024;

@@ -13,7 +13,7 @@ import type { LogBeginning, StreamAddress } from '@open-presence/gateway/replica
 
 import { checkStream, ClusterRefusal, replicasFor } from './check-servers.ts';
 
-/** Of the stream's metadata: the name of the log that it orders. */
+/** The key in the stream's metadata that has the name of its log. */
 const LOG_NAME = 'presence-log';
 /** The same: tells the stream from another one of the same name, which was made later. */
 const STREAM_ID = 'presence-stream-id';
@@ -28,12 +28,12 @@ export function subjectOf({ stream }: StreamAddress): string {
   return `${stream}.log`;
 }
 
-/** Of the chunks of one upload. */
+/** The subject of the chunks of one upload. */
 export function uploadSubject({ stream }: StreamAddress, name: string): string {
   return `${stream}.upload.${name}`;
 }
 
-/** Of what takes the place of the message at the position. */
+/** The subject of the message that replaces the one at the position. */
 export function erasedSubject({ stream }: StreamAddress, position: number): string {
   return `${stream}.erased.${position}`;
 }

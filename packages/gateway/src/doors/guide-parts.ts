@@ -7,7 +7,7 @@ import { describePaths } from '../operations/describe-gateway.ts';
 
 /** What a guide is written from. Its links are absolute, so that it can be read elsewhere. */
 export interface GuideContext extends Localization {
-  /** Of the gateway, without a slash at its end. */
+  /** The address of the gateway, without a slash at its end. */
   readonly address: string;
   readonly routes: readonly DescribedRoute[];
 }

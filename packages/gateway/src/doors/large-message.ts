@@ -325,7 +325,7 @@ function sizeOf({ start, end }: ByteRange): number {
   return end - start;
 }
 
-/** Of members with a comma each. */
+/** The size of these members, with a comma each. */
 function totalOf(members: readonly FoundValue[]): number {
   return members.reduce((size, { nameStart, end }) => size + 1 + end - nameStart, 0);
 }

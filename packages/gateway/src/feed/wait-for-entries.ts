@@ -10,7 +10,7 @@ const MAX_TIMER_MS = 2 ** 31 - 1;
 const POLL_INTERVAL_MS = 100;
 
 export interface WaitOptions {
-  /** Of any length. */
+  /** May be any length. */
   readonly timeoutMs: number;
   /** Any of them ends the waiting. */
   readonly signals: readonly AbortSignal[];

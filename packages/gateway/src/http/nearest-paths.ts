@@ -4,12 +4,12 @@ import { editDistance, wordDistance } from '../edit-distance.ts';
 const MAX_SUGGESTED = 3;
 /** Paths are suggested below this distance: that of one segment that has nothing in common. */
 const MAX_DISTANCE = 1;
-/** Of what was requested, the rest of a longer path is not looked at. */
+/** Only this many parts of the requested path are compared. */
 const MAX_SEGMENTS = 8;
 const MAX_SEGMENT_LENGTH = 40;
 /** A word that differs by more resembles the other by chance. */
 const MAX_WORD_DISTANCE = 0.4;
-/** Of another API: `/api/v1/x` and `/v2/x`. */
+/** The beginning of a path of another API: `/api/v1/x` and `/v2/x`. */
 const VERSION = /^\/(?:api\/)?v\d+(?=\/|$)/;
 
 const PARAMETER = /^\{\w+\}$/;

@@ -13,7 +13,7 @@ import type { DescribedRoute, RouteDescription } from './route-description.ts';
 
 /** What a representation, or `POST`, does with parameters. */
 export interface TakenParameters {
-  /** Those that it obeys. */
+  /** The parameters that it obeys. */
   readonly taken: ReadonlySet<string>;
   /** By name: why others have no effect, and what to do instead. */
   readonly refused: Readonly<Record<string, string>>;

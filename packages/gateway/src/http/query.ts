@@ -28,7 +28,7 @@ const PARTS_PER_GROUP = 16;
 
 const longQueries = new WeakMap<WithUrl, URLSearchParams>();
 
-/** Those of a long query were read by `readQuery`. Whoever changes them changes them for all. */
+/** The parameters of a request. For a long query, `readQuery` has made them, and all callers share the object. */
 export function queryOf(request: WithUrl): URLSearchParams {
   return longQueries.get(request) ?? new URLSearchParams(queryText(request));
 }

@@ -21,7 +21,7 @@ export interface RouteDescription {
   readonly id?: string;
   /** Names of the query's parameters. A route that states them is not sent those that only other routes take. */
   readonly parameters?: readonly string[];
-  /** Those of its parameters without which a request is refused. */
+  /** The parameters without which a request is refused. */
   readonly required?: readonly string[];
   /** Parameters that the path has a value for already, and that may repeat it. */
   readonly fixed?: readonly string[];

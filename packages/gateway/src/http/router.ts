@@ -121,7 +121,7 @@ export class Router<App extends StartupContext> {
     return { name: representation.name, handle, whileStarting: early, storesByGet, params };
   }
 
-  /** Of a path as it is written in its route. */
+  /** Finds the simple `POST` of a path, as its route writes it. */
   simplePostRoute(path: string): SimplePostRoute<App> | undefined {
     return this.#simplePosts.get(path);
   }

@@ -76,7 +76,7 @@ export class HttpServer implements AsyncDisposable {
   #stopping = false;
   #acceptFails = false;
   #address: ListenAddress | undefined;
-  /** Of the connections that were closed. */
+  /** Bytes that closed connections had read. */
   #closedBytesRead = 0;
   #closedBytesWritten = 0;
 

@@ -27,7 +27,7 @@ export class BodyReader extends JsonHandler {
   readonly #grammar: Grammar;
   readonly #kind: KindGrammar;
   readonly #copier: MemberCopier;
-  /** Of the members that have a filter, or a rule, by name. */
+  /** The facets of each member that has a filter or a rule, by name. */
   readonly #lists: ReadonlyMap<string, FacetList>;
   readonly #values = new Map<string, BodyValue>();
   /** Names of members that mean something and are not null. */

@@ -7,7 +7,7 @@ import type { Filter } from '@open-presence/protocol';
 import { FACET_SIZE, type Facet } from '../log/facet.ts';
 import type { Spool } from '../log/log.ts';
 
-/** Of one member. A store holds these in memory until they are indexed. */
+/** How many facets of one member a store holds in memory until they are indexed. */
 export const MAX_FACETS_IN_MEMORY = 64;
 
 export class FacetList {

@@ -43,7 +43,7 @@ export class MeantMembers {
   readonly #near: NearNames;
   readonly #required: NearNames;
 
-  /** Of several members that a name may mean, the first one is meant. */
+  /** If a name may mean several members, it means the first one. */
   constructor(known: readonly string[], required: readonly string[]) {
     this.#near = new NearNames(known);
     this.#required = new NearNames(required);

@@ -7,7 +7,7 @@ const BACKSLASH = 0x5c;
 const OPENING: ReadonlySet<number> = new Set([0x5b, 0x7b]);
 const CLOSING: ReadonlySet<number> = new Set([0x5d, 0x7d]);
 
-/** Those that begin in these bytes, which end with the object's closing brace. */
+/** The members that begin in these bytes, which end with the object's closing brace. */
 export function lastMembers(bytes: Buffer): JsonObject {
   let start = bytes.length - 1;
   let depth = 0;

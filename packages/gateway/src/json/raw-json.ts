@@ -42,7 +42,7 @@ export async function rawValue(
   return value;
 }
 
-/** Of each element of an array, the value of its member with this name. */
+/** The value of the member with this name in each element of an array. */
 export async function rawValueOfEach(array: Buffer, name: string): Promise<(Buffer | undefined)[]> {
   const fair = yieldPeriodically();
   const values: (Buffer | undefined)[] = [];

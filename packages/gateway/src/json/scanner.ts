@@ -47,7 +47,7 @@ export class JsonScanner {
   #unit = 0;
   #digits = 0;
   readonly #portability = new PortabilityMeter();
-  /** Of the first byte of the current piece in the whole text. */
+  /** Where the current piece begins in the whole text. */
   #offset = 0;
   #line = 1;
   #lineStart = 0;

@@ -91,7 +91,7 @@ export class GatewayMetrics {
     return usage;
   }
 
-  /** Those of prom-client for the process, without those that are of this thread alone. */
+  /** Adds prom-client's metrics of the process, without those of this thread alone. */
   #addProcess(): void {
     collectDefaultMetrics({ register: this.#registry });
     for (const { name } of this.#registry.getMetricsAsArray())

@@ -5,9 +5,9 @@ import { add, allocateCells, Buckets, type Cells, type HistogramValue } from './
 export const FLUSH_BUCKETS: Buckets = new Buckets([
   0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10,
 ]);
-/** Of a commit. */
+/** For the entries of a commit. */
 export const ENTRY_BUCKETS: Buckets = new Buckets([0, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000]);
-/** Of a commit: from 256 bytes to 1 GiB. */
+/** For the bytes of a commit, from 256 bytes to 1 GiB. */
 export const BYTE_BUCKETS: Buckets = new Buckets(
   Array.from({ length: 12 }, (_, power) => 256 * 4 ** power),
 );

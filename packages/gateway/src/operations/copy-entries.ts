@@ -27,7 +27,7 @@ import { isMalformed, type LogLine, smallCopyOf, metadataOf } from './log-line.t
 /** Where in a log its lines begin: after this entry. */
 export interface LogPosition {
   readonly head: Seq;
-  /** Of that entry, in hex; zeros before the first. */
+  /** The link of that entry, in hex; zeros before the first. */
   readonly link: string;
 }
 
@@ -68,9 +68,9 @@ export class EntryCopier {
   readonly #copier: LogCopier;
   readonly #grammar: StoredGrammar;
   #last: Seq = 0;
-  /** Of entries that are there already. */
+  /** Withholdings of entries that are there already. */
   #withheld: WithholdingCopy[] = [];
-  /** Of batches in flight, the oldest first. */
+  /** The results of batches in flight, the oldest first. */
   #results: Promise<CopyResult>[] = [];
 
   constructor(copier: LogCopier, grammar: Grammar) {
@@ -150,7 +150,7 @@ export class EntryCopier {
     }
   }
 
-  /** Those before it are stored first. */
+  /** Refuses an entry after those before it are stored. */
   async #refusal(seq: Seq, reason: keyof typeof REASONS): Promise<CopyRefusal> {
     await this.flush();
     return new CopyRefusal(seq, REASONS[reason]);

@@ -77,7 +77,7 @@ interface FieldDescription {
 }
 
 interface KindDescription extends Omit<Discovery['kinds'][number], 'fields'> {
-  /** Those that the kind has of its own. */
+  /** The members that only this kind has. */
   readonly fields: readonly FieldDescription[];
 }
 

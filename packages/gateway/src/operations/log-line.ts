@@ -19,7 +19,7 @@ export interface LogLine {
   readonly link: string;
   /** Undefined for an entry that is unreadable or withheld there. */
   readonly salt: string | undefined;
-  /** Of an entry that was withheld. */
+  /** The digest of a withheld entry. */
   readonly digest: string | undefined;
   /** Hash of the idempotency key's column, if there is one. */
   readonly key: string | undefined;

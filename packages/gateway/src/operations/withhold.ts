@@ -129,7 +129,7 @@ async function* withSeqs(entries: AsyncIterable<Entry>): AsyncGenerator<Selected
   for await (const entry of entries) yield { seq: entry.metadata.seq, entry };
 }
 
-/** Of an entry that cannot be read, the seq in its id is all that is known. */
+/** An entry that cannot be read is found by the seq in its id. */
 async function* entriesWith(
   ids: readonly string[],
   log: OperationsContext['log'],

@@ -30,7 +30,7 @@ interface OtherGateway {
   /** Number of the last frame. */
   number: number;
   lastHeard: number;
-  /** Of a message whose last frame has not come. Undefined where its first was missed. */
+  /** Frames of a message whose last one has not come. Undefined if the first one was missed. */
   parts: Uint8Array[] | undefined;
 }
 

@@ -65,7 +65,7 @@ export class Presence implements Disposable {
   readonly #streams = new Map<string, Map<string, StreamPresence>>();
   /** By identity, the least recently seen first. */
   readonly #requests = new Map<string, RequestPresence>();
-  /** Of the names in `#requests`. */
+  /** The length of all names in `#requests`. */
   #requestsLength = 0;
   #lastNumber = 0;
   #version = 0;

@@ -34,7 +34,7 @@ export function schemaFaults(value: unknown): PathFault[] {
   }
 }
 
-/** None for an error that another one reports too. */
+/** The faults of an error; none if another error reports them too. */
 function describeError(error: SchemaError, value: unknown): PathFault[] {
   const path = parsePointer(error.instancePath);
   const schemaPath = parsePointer(error.schemaPath);

@@ -37,7 +37,7 @@ export class EntrySource implements ListSource<EntryRange, Entries> {
     this.#head = head;
   }
 
-  /** Of the chunk to which new entries are added, the other end stays. */
+  /** The end of the chunk that stays when new entries are added at the other. */
   keyOf({ first, last }: EntryRange): number {
     return this.#order === 'newest' ? last : first;
   }

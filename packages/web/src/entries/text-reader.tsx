@@ -11,10 +11,10 @@ import { fetchPiece } from './long-text.tsx';
 import { VisitorText } from './visitor-text.tsx';
 
 interface TextReaderProps {
-  /** Of the entry. */
+  /** The id of the entry. */
   readonly id: string;
   readonly piece: NonNullable<EntryPage['piece']>;
-  /** Of the entry, in bytes. */
+  /** The size of the entry, in bytes. */
   readonly size: number;
 }
 

@@ -30,7 +30,7 @@ export interface Activity {
   /** Times of the oldest and the newest entry, in ms since 1970; absent where there is none. */
   readonly oldest?: number | undefined;
   readonly newest?: number | undefined;
-  /** Of all spans together, in ms since 1970; `to` is exclusive. */
+  /** Where all spans together begin, in ms since 1970; `to` is exclusive. */
   readonly from: number;
   readonly to: number;
   /** The first seq of each span, and at last the first one after all spans. */

@@ -34,7 +34,7 @@ interface Blade {
   readonly colours: Colours;
 }
 
-/** Of the growths of one author. */
+/** The colours of the growths of one author. */
 type Colours = Readonly<Record<'leaf' | 'petal' | 'glow' | 'core', string>>;
 
 export function drawMeadows(
@@ -88,7 +88,7 @@ function addMeadow(rows: readonly Batches[], meadow: SceneMeadow, picture: Meado
   }
 }
 
-/** Those of its samples. */
+/** The colours of its samples. */
 function coloursIn({ samples }: SceneMeadow, { daytime, hues }: MeadowPicture): Colours[] {
   const authors = samples.length === 0 ? [undefined] : samples.map(({ author }) => author);
   return authors.map((author) => {

@@ -40,7 +40,7 @@ export async function formsWithDraft(page: string): Promise<string[]> {
   return keys.map((key) => key.slice(start.length, key.lastIndexOf('\n')));
 }
 
-/** Those of this tab, and of tabs that are gone: the tab that was opened last comes last. */
+/** The keys of this tab, and of tabs that are gone: the tab that was opened last comes last. */
 async function availableKeys(start: string): Promise<string[]> {
   const isInUse = await tabsInUse();
   const isAvailable = (key: string): boolean => {

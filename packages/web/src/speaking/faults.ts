@@ -22,7 +22,7 @@ export function errorsOf(
   return isAllShown ? { fields } : { fields, message: detail };
 }
 
-/** Of a JSON Pointer (RFC 6901). */
+/** The first token of a JSON Pointer (RFC 6901). */
 function firstToken(pointer: string): string {
   const [, token = ''] = pointer.split('/');
   return token.replaceAll('~1', '/').replaceAll('~0', '~');

@@ -13,7 +13,7 @@ export type Outcome =
   | { readonly state: 'stored'; readonly at: number; readonly entry: StoredEntry }
   | { readonly state: 'refused'; readonly problem: FormProblem };
 
-/** Of the 201. The members after `room` are those of a first contact. */
+/** The entry in a 201. Only a first contact has the members after `room`. */
 export interface StoredEntry {
   readonly id: string;
   readonly seq: number;

@@ -77,7 +77,7 @@ function typedBefore(form: string): FormContent | undefined {
 }
 
 interface FormProps extends SpeakFormProps {
-  /** Of the draft. */
+  /** The form of the draft. */
   readonly form: string;
   readonly page: string;
   /** What was typed before. */

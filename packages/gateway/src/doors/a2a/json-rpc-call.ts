@@ -59,7 +59,7 @@ function isExact(id: string | number | null): boolean {
 
 const NO_CALL = { bytes: Buffer.alloc(0), body: undefined, id: null, rawId: undefined };
 
-/** Of errors other than a body that is not JSON. */
+/** The codes of all errors but a body that is not JSON. */
 const CODES: Readonly<Partial<Record<Code, number>>> = {
   'invalid-entry': -32_600,
   'out-of-space': -32_603,

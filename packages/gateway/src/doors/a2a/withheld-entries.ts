@@ -33,7 +33,7 @@ export class WithheldEntries implements Disposable {
     return this.#changed.signal;
   }
 
-  /** Those that were not read yet. */
+  /** Yields the withheld entries that were not read yet. */
   async *read(): AsyncGenerator<Entry, void, undefined> {
     this.#changed = new AbortController();
     for await (const withholding of this.#log.withholdings({

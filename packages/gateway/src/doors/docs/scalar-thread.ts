@@ -9,7 +9,7 @@ import plugin from '@scalar/fastify-api-reference';
 import { compress } from '../../http/response/compression.ts';
 import type { Encoding } from '../../http/negotiation.ts';
 
-/** Of Fastify's route options and reply, what the plugin uses to serve its script. */
+/** The parts of Fastify's route options and reply that the plugin uses to serve its script. */
 interface PluginRoute {
   readonly url: string;
   readonly handler: (request: undefined, reply: PluginReply) => void;

@@ -4,7 +4,7 @@ import type { Item } from './item.ts';
 
 /** Paths with queries. */
 interface PageLinks {
-  /** Of this page, and of the first page. */
+  /** The addresses of this page and of the first page. */
   readonly self: string;
   readonly first: string;
   /** Lists the same entries as JSON, or leads to it. */

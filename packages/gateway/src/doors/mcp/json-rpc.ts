@@ -12,7 +12,7 @@ import { lastValue, rawMembers, rawValue } from '../../json/raw-json.ts';
 export interface MessageFault {
   readonly code: number;
   readonly message: string;
-  /** Of the single request, where it has one. */
+  /** The id of the single request, if there is one. */
   readonly id: string | number | null;
 }
 

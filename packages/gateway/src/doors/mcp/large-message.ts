@@ -23,7 +23,7 @@ import { parseMessage, tooLong, type ParsedMessage } from './json-rpc.ts';
 import { CONTRIBUTION_TOOLS, SEARCH_PARAMETERS } from './tools/tool-call.ts';
 
 const ARGUMENTS = ['params', 'arguments'];
-/** Of tools that read, and of prompts. */
+/** The arguments of tools that read, and of prompts. */
 const READING = [...SEARCH_PARAMETERS, 'as', 'id', 'from', 'seconds', 'ai_identity', 'seeking'];
 
 function argumentPaths(names: readonly string[]): JsonPath[] {

@@ -26,7 +26,7 @@ type Mutable<Type> = { -readonly [Name in keyof Type]: Type[Name] };
 /** What all doors serve at one path. */
 export type MergedRoute<App extends StartupContext> = Mutable<Omit<Route<App>, 'get'>> & {
   readonly representations: NamedRepresentation<App>[];
-  /** Of its `POST`. */
+  /** The name of its `POST`. */
   postName?: RouteName;
 };
 

@@ -52,7 +52,7 @@ export class FormMembers implements FieldHandler {
   #size = 0;
   /** The current field if it is not held. */
   #printed: PrintedField | undefined;
-  /** Of its name, then of its value. */
+  /** Decodes its name, then its value. */
   #decoder = newDecoder();
 
   constructor(options: FormOptions) {

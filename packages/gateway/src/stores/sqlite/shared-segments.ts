@@ -9,7 +9,7 @@ import type { RoomCount, Seq } from '../../log/log.ts';
 
 /** Seqs of a segment. */
 const SEGMENT_SIZE: number = 2 ** 18;
-/** Of segments beyond these, readers read the log: 17 billion entries. */
+/** Enough for 17 billion entries. In place of further segments, readers read the log. */
 const MAX_SEGMENTS = 65_536;
 /** As JSON. Memory that is not written is not taken. */
 const MAX_COUNTS = 16 * 1024 * 1024;
@@ -103,7 +103,7 @@ export class SharedSegments {
     this.#set(number, 0, 0);
   }
 
-  /** Of entries up to this seq. */
+  /** The counts of entries, and the seq up to which they go. */
   get counts(): CountsUntil {
     for (;;) {
       const version = Atomics.load(this.#cells, COUNTS_VERSION);

@@ -21,9 +21,9 @@ export interface ThreadStart {
 }
 
 export interface StoreMetricsMemory {
-  /** Of the thread (`metrics/thread-usage.ts`). */
+  /** Where this thread counts its own usage (`metrics/thread-usage.ts`). */
   readonly usage: SharedArrayBuffer;
-  /** Of all threads of the store (`metrics/store-metrics.ts`). */
+  /** Where all threads of the store count (`metrics/store-metrics.ts`). */
   readonly store: SharedArrayBuffer;
 }
 

@@ -5,7 +5,7 @@ import type { Bloom } from './species.ts';
 export interface BloomPlace {
   readonly form: Bloom;
   readonly at: Point;
-  /** Of the stem, from straight up, clockwise. */
+  /** The angle of the stem, from straight up, clockwise. */
   readonly angle: number;
   readonly size: number;
 }

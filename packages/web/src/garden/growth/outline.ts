@@ -7,7 +7,7 @@ export interface Outline {
   readonly tone: Tone;
   /** Path data. Units are thousandths of the greatest height; y grows downwards, from 0 at the ground. */
   readonly path: string;
-  /** Of a line; a path without it is filled. */
+  /** The width of a line. A path without it is filled. */
   readonly width?: number;
 }
 

@@ -22,9 +22,9 @@ interface Habit {
 }
 
 export interface Species {
-  /** Of the blooms, in degrees. */
+  /** The hue of the blooms, in degrees. */
   readonly hue: number;
-  /** Of stems and leaves: a green, or near one. */
+  /** The hue of stems and leaves: a green, or near one. */
   readonly leafHue: number;
   readonly leaf: Leaf;
   readonly habit: Habit;

@@ -53,7 +53,7 @@ export interface ToolContext extends Localization {
   /** The message, which may be a batch; of a large one, the envelope. */
   readonly bytes: Buffer;
   readonly large: LargeMessage | undefined;
-  /** Of the JSON-RPC request in the message. */
+  /** The id of the JSON-RPC request in the message. */
   readonly id: string | number;
   /** Sentences about arguments that have no effect. */
   readonly notes: readonly string[];

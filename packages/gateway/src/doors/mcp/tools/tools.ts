@@ -86,7 +86,7 @@ export async function argumentNotes(
   return unknown.notes(near, 'argument');
 }
 
-/** Those of a large message are not whole; none if they are too long to be looked at. */
+/** The arguments with the parts that a large message keeps in its file; none if they are too long. */
 async function wholeArguments({ large }: ToolContext, args: JsonObject): Promise<JsonObject> {
   const cut = large?.cutValue(args);
   if (large === undefined || cut === undefined) return args;

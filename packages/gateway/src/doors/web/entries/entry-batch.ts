@@ -37,7 +37,7 @@ export async function readBatch(
   return { entries, head: last, next: end.more ? nextCursor(selection, entries) : null };
 }
 
-/** Of entries that were selected up to a seq, the last of the batch; null where the batch has none. */
+/** The cursor after a batch: its last entry, or null if there is none. */
 function nextCursor({ limit }: Selection, entries: readonly PageEntry[]): number | null {
   return limit === 0 ? null : (entries.at(-1)?.seq ?? null);
 }

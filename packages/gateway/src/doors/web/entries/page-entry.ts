@@ -89,7 +89,7 @@ function shownValues(value: unknown): string[] {
   return values.slice(0, MAX_VALUES).map((one) => cutText(one, MAX_NAME_LENGTH));
 }
 
-/** Of a string, or of a list of strings. */
+/** The strings of a value that is one, or a list of them. */
 function valuesOf(value: unknown): readonly string[] | undefined {
   if (typeof value === 'string') return [value];
   if (!Array.isArray(value)) return undefined;

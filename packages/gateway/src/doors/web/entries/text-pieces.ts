@@ -73,7 +73,7 @@ async function extentOfText(entry: Entry, signal: AbortSignal | undefined): Prom
   return extent;
 }
 
-/** Of several members with this name the last one counts. */
+/** Finds the text of an entry. If several members have its name, the last one counts. */
 async function findText(entry: Entry, signal: AbortSignal | undefined): Promise<Extent> {
   let found: FoundValue | undefined;
   const finder = new PathFinder([['text']], (value) => void (found = value));
@@ -146,7 +146,7 @@ function isEscaped(bytes: Buffer, at: number): boolean {
   return (at - first) % 2 === 1;
 }
 
-/** Of a run of thousands of backslashes, a piece may start within an escape. It is shown as it is then. */
+/** In a run of thousands of backslashes, a piece may start within an escape. Then it is shown as it is. */
 function unescaped(json: string): string {
   try {
     return String(JSON.parse(`"${json}"`));

@@ -17,7 +17,7 @@ export interface BackupDescription {
   readonly log: string;
   /** The newest entry in the backup. */
   readonly head: Seq;
-  /** Of that entry, in hex; undefined where it cannot be read. */
+  /** The link of that entry, in hex; undefined if it cannot be read. */
   readonly link?: string | undefined;
   /** RFC 3339, of the newest entry; undefined without one that can be read. */
   readonly timestamp?: string | undefined;

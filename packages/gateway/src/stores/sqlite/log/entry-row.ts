@@ -46,7 +46,7 @@ export interface EntryRow {
   readonly link: Buffer;
   /** Destroyed with the body, so that its digest tells nothing about it: zeros if it is withheld. */
   readonly salt: Buffer;
-  /** Of a withheld entry: made of the salt and the body that it had. */
+  /** Of a withheld entry, the digest of the salt and the body that it had. */
   readonly digest: Uint8Array | undefined;
   /** See `key-column.ts`. Undefined also for the copy of an entry of another gateway. */
   readonly key: Buffer | undefined;

@@ -95,13 +95,13 @@ function consecutive(seqs: readonly Seq[]): Seq[][] {
   return groups;
 }
 
-/** Of entries that follow one another. */
+/** Repairs entries that follow one another. */
 class Repair {
   readonly #paths: DataPaths;
   readonly #log: RowReader;
   #previous: Uint8Array = FIRST_LINK;
   readonly #rows = new Map<Seq, NewRow>();
-  /** Those whose digest was unknown, or that are withheld by the source only. */
+  /** Withheld entries whose digest was unknown here, or that only the source withholds. */
   readonly #newlyWithheld = new Map<Seq, WithheldRow>();
   readonly #withheld: WithheldLookup;
 

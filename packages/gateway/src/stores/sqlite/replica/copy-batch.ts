@@ -11,7 +11,7 @@ import { PORTABILITIES, type Portability } from '../../../log/portability.ts';
 import type { LargeBody } from '../../../log/packed-drafts.ts';
 import type { WithheldRow } from '../log/entry-row.ts';
 
-/** Of a thread that copies. */
+/** What a thread that copies asks of the writer. */
 export interface CopyRequest {
   readonly copies: ArrayBuffer;
   /** Bytes of it that are used. */

@@ -11,7 +11,7 @@ const MAX_LENGTH = 16 * 1024;
 const QUOTE = 0x22;
 const COLON = 0x3a;
 const SPACE = 0x20;
-/** Of `BYTES`: what ends a string or is not read here. Less than any letter or digit. */
+/** In `BYTES`: a byte that ends a string or is not read here. Less than any letter or digit. */
 const SPECIAL = 1;
 
 /** By byte: a letter in lower case or a digit, `SPECIAL`, or 0 for what divides words. */

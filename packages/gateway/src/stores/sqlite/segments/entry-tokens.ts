@@ -23,7 +23,7 @@ const ROWS_PER_SIZE = 2 ** 20;
 /** Facets in such a row. */
 const ROW_FACETS = 1024;
 
-/** Of small entries. */
+/** The words of small entries. */
 export class EntryWords {
   readonly #asciiWords = new AsciiWords(VALUE_END);
 

@@ -47,7 +47,7 @@ export class SegmentWriter {
   readonly #file: string;
   readonly #db: DatabaseSync;
   readonly #ino: number;
-  /** Of the file after the last commit. */
+  /** The fingerprint of the file after the last commit. */
   #fingerprint: number;
   readonly #insert: StatementSync;
   readonly #merge: StatementSync;

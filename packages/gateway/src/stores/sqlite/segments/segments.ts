@@ -130,7 +130,7 @@ export class Segments {
     await waiting.promise;
   }
 
-  /** Those who wait for a segment get the error. */
+  /** Passes the error to whoever waits for a segment. */
   failed(error: Error): void {
     for (const { reject } of this.#waiting.values()) reject(error);
     this.#waiting.clear();

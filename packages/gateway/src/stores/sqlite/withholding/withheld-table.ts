@@ -20,7 +20,7 @@ export const WITHHELD_TABLE = `
   ) STRICT;
   CREATE INDEX unerased ON withheld (number) WHERE isErased = 0`;
 
-/** Of entries that are withheld. */
+/** Finds the row of a withheld entry. */
 export type WithheldLookup = (seq: Seq) => WithheldRow | undefined;
 
 export function withheldLookup(log: DatabaseSync): WithheldLookup {

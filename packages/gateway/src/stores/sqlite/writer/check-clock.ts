@@ -34,7 +34,7 @@ export function checkClock(paths: DataPaths): void {
   );
 }
 
-/** Of the entries; undefined if there are none. */
+/** The time of the newest entry; undefined if there is none. */
 function newestTime(paths: DataPaths): number | undefined {
   const db = openLogIfExists(paths);
   if (db === undefined) return undefined;

@@ -35,7 +35,7 @@ const UNAVAILABLE: FoundKey = { outcome: 'unavailable', entry: undefined };
 interface KeyedDraft {
   readonly key: Uint8Array;
   readonly draft: PackedDraft;
-  /** Of the body. */
+  /** The digest of the body. */
   readonly digest: Uint8Array;
 }
 

@@ -151,7 +151,7 @@ function describePosition(
   return `has another entry ${seq} than the one that ${file} knows of`;
 }
 
-/** Those where files have been added since the newest entry: looking through all would take long. */
+/** Folders to which files were added since the newest entry. To look through all folders would take long. */
 function changedFolders(paths: DataPaths, db: DatabaseSync | undefined): string[] {
   const newest = db && readable(() => new RowReader(db).last()?.time);
   const since = (newest ?? 0) - CLOCK_DIFFERENCE_MS;

@@ -10,7 +10,7 @@ export type ItemToWithhold = Omit<WithheldItem, 'time'> & { readonly time: numbe
 /** Nothing was withheld. */
 export type WithholdFailure = 'out-of-space' | 'unavailable';
 
-/** Of the thread to which threads append: the writer's, or the stream's in a cluster. */
+/** The calls of the thread that takes drafts: the writer's, or the stream's in a cluster. */
 export interface AppendThreadCalls {
   /** How many were withheld, once nothing is left of what they said. */
   withhold(items: readonly ItemToWithhold[]): Promise<number | WithholdFailure>;
@@ -18,7 +18,7 @@ export interface AppendThreadCalls {
   catchUp(nothing: undefined): Promise<boolean>;
 }
 
-/** Of the writer's thread. */
+/** The calls of the writer's thread. */
 export interface WriterCalls extends Omit<AppendThreadCalls, 'catchUp'> {
   /** Answers once it is decided that they are withheld, with a number to ask for the rest. */
   decide(items: readonly ItemToWithhold[]): number | WithholdFailure;

@@ -60,7 +60,7 @@ const writer = new Writer(thread.paths, shared, (report) => thread.reportClock(r
 const withholder = new Withholder(thread.paths, shared);
 const waiting: Batch[] = [];
 let unerased: Decision[] = [];
-/** Those whose end is asked for later. */
+/** Withholdings that are decided and whose end is asked for later. */
 const decisions = new Map<number, Promise<number>>();
 let lastDecision = 0;
 let erasing: NodeJS.Timeout | undefined = setTimeout(erase);

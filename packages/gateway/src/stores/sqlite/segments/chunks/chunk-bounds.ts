@@ -52,7 +52,7 @@ export class ChunkBounds {
     for (const kind of this.#open.keys()) this.#end(kind);
   }
 
-  /** Those that have ended since the last call. */
+  /** The chunks that have ended since the last call. */
   takeEnded(): readonly Chunk[] {
     const ended = this.#ended;
     this.#ended = [];

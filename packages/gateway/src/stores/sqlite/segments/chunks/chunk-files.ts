@@ -46,7 +46,7 @@ const JOINED_CRC = 16;
 export const CHUNK_HEADER_SIZE = 20;
 
 export interface ChunkHeader {
-  /** Of everything after it. */
+  /** The checksum of everything after it. */
   readonly sum: number;
   /** Bytes after the header. */
   readonly length: number;

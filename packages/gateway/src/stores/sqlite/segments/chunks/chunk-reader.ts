@@ -31,7 +31,7 @@ const NEWEST = `SELECT * FROM chunks
   WHERE kind = ? AND last <= ? ORDER BY first DESC LIMIT 16`;
 
 interface CheckedFile {
-  /** Of the file as it was checked. */
+  /** The state of the file when it was checked. */
   readonly state: string;
   readonly header: ChunkHeader;
 }

@@ -59,7 +59,7 @@ function* countIn(
   return count;
 }
 
-/** Of all entries of a segment. */
+/** Counts the entries of a whole segment that have the facet. */
 function countAll(index: IndexConnection, facet: Facet): number {
   const rows = index.statement('SELECT room, kind, count FROM counts').all();
   return rows.reduce((sum, { room, kind, count }) => {

@@ -16,7 +16,7 @@ import { facetToken } from '../entry-tokens.ts';
 
 /** No seq is as large, and all row ids are numbers of JavaScript. */
 const FIRST_LARGE: number = 2 ** 52;
-/** Of a large entry. */
+/** The most rows that a large entry may have. */
 const MAX_ROWS: number = 2 ** 22;
 /** Terms per statement: FTS5 opens a cursor for each, and copies everything left of an operator. */
 const MAX_TERMS = 32;

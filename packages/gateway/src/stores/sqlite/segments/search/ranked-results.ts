@@ -154,7 +154,7 @@ class DiskRanking implements RankSink, Disposable {
   readonly #page: StatementSync;
   #pending: RankedSeq[] = [];
   #last: RankedSeq = { rank: -Infinity, seq: 0 };
-  /** Of all matches that were added. */
+  /** The number of all matches that were added. */
   #count = 0;
 
   constructor(excluded: ReadonlySet<Seq>) {

@@ -20,7 +20,7 @@ export interface RankedSeq {
 
 /** Takes matches in any order. */
 export interface RankSink {
-  /** Of the matches of a segment, only as many of the best are needed; -1 for all. */
+  /** How many of the best matches of a segment are needed; -1 for all. */
   readonly limit: number;
   add(match: RankedSeq): void;
 }
@@ -69,7 +69,7 @@ export function* rankSection(
 }
 
 interface Ranked {
-  /** Of all matches. */
+  /** The number of all matches. */
   count: number;
   readonly best: RankedSeq[];
 }

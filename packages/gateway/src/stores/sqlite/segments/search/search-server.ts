@@ -11,7 +11,7 @@ import { pageOfMatches, type SearchContext } from './word-search.ts';
 interface OpenSearch {
   readonly ending: AbortController;
   readonly turns: Turns;
-  /** Of a ranking. */
+  /** The pages of a ranking. */
   readonly pages: RankedPages | undefined;
 }
 

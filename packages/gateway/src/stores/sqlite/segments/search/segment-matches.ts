@@ -130,7 +130,7 @@ export class SegmentMatches {
     return seqs;
   }
 
-  /** Those of these large entries for which the condition holds. */
+  /** Those of these large entries that fulfil the condition. */
   *#among(seqs: readonly Seq[], { queries }: RowCondition): SearchSteps<Set<Seq>> {
     const found = new Set<Seq>();
     for (const seq of seqs) {
