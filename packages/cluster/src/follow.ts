@@ -239,7 +239,7 @@ class Follower implements Orderer {
     }
   }
 
-  /** Throws where this copy is not what most gateways have: readers of it are told what is not so. */
+  /** Throws if this copy differs from that of most gateways: its readers get wrong answers. */
   async #compareCopies(connection: NatsConnection): Promise<void> {
     const { state, signal } = this.#replica;
     using log = this.#replica.reader();

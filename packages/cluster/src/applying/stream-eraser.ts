@@ -110,7 +110,7 @@ export class StreamEraser {
     if (upload === undefined) return false;
     const { number, name } = upload;
     if (!log.hasUpload(name)) {
-      // Where it was of an entry that is withheld, its draft has to be gone first.
+      // If the upload belonged to a withheld entry, the draft has to be gone first.
       while (await this.#eraseMessages());
       for await (const chunk of messages.chunksOf(name)) await this.#clear(chunk, name);
     }

@@ -3,8 +3,8 @@
  * without drafts is published: it follows all that the stream had when it was asked, so once it is
  * applied here, everything before it is too. Readers who ask meanwhile share the next one.
  *
- * Invariant: A gateway never answers as if there were no entry that another gateway has
- *   acknowledged.
+ * Invariant: A gateway never tells a caller who names an entry that there is none, if another
+ *   gateway has acknowledged it.
  * Test: `test/cluster/seen.test.ts` “a gateway that is behind waits for what its caller has seen”
  *   “without servers a gateway cannot know whether there is an entry that it lacks”
  */

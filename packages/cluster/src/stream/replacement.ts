@@ -1,9 +1,9 @@
 /**
- * What takes the place of a message that is erased in the stream: everything that a copy needs of it,
- * without what withheld entries said. The payload of a message of the kind `replacement` is the size of
+ * Replaces a message that is erased in the stream. A replacement has everything that a copy needs of the
+ * message, without the text of withheld entries. The payload of a message of the kind `replacement` is the size of
  * a JSON text (4 bytes, little-endian), that text (see `PackedReplacement`), then the drafts as
- * `packDrafts` writes them. Its header is that of the message before with another nonce: from that one
- * the salts of withheld entries could be had.
+ * `packDrafts` writes them. Its header is that of the message with another nonce: the old
+ * one would give away the salts of withheld entries.
  */
 import {
   type DraftForm,

@@ -35,7 +35,7 @@ export interface Cluster {
   adopt(folder: ReplicaFolder, address: StreamAddress): Promise<void>;
   /** Throws where the replica lacks something of the stream, or another gateway may add to it. */
   requireAll(address: StreamAddress, replica: ReplicaLog): Promise<void>;
-  /** Throws what a gateway would refuse, and where no server can be reached. Resolves with those that store nothing. */
+  /** Resolves with the servers that store nothing. Throws if a gateway would refuse them, or if none answers. */
   check(address: StreamAddress): Promise<readonly string[]>;
   /** Leads to the other gateways of the cluster. Connects in the background. */
   gateways(address: StreamAddress): GatewayTransport & AsyncDisposable;
@@ -130,7 +130,7 @@ export interface ReplicaState {
 export interface UploadFiles {
   /** Stores a body. Undefined where that fails, which is reported. */
   spool(body: Uint8Array): Promise<LargeBody | undefined>;
-  /** All files of an upload in its final place, the body last. Throws at the end where that is not what was stored. */
+  /** All files of an upload in its final place, the body last. Throws at the end if they have changed. */
   chunks(large: LargeBody, size: number): AsyncIterable<UploadChunk>;
   /** To where an upload is until it is whole. */
   write(name: string, chunk: UploadChunk): Promise<void>;

@@ -17,9 +17,8 @@ import type { DataPaths } from './data-paths.ts';
 const { R_OK, W_OK, X_OK } = constants;
 
 /**
- * Creates the data folder if it does not exist. Throws the error of the system, which names the path
- * and the reason, where it is no folder, or where it or what is in it may not be read and written:
- * SQLite would say neither.
+ * Creates the data folder if it does not exist. If it is not a folder, or may not be read and written,
+ * throws the error of the system, which names the path and the reason: SQLite would say neither.
  */
 export function prepareFolder({ folder, ...paths }: DataPaths): void {
   makeFolder(folder);
@@ -29,8 +28,8 @@ export function prepareFolder({ folder, ...paths }: DataPaths): void {
 }
 
 /**
- * Flushes the folders in which files of the log are, and those above on the same file system, whoever
- * made them: else a power cut could take the data folder itself. Throws where flushing fails.
+ * Flushes the folders with files of the log, and the folders above on the same file system, whoever
+ * made them. Otherwise a power cut could take the data folder itself. Throws if flushing fails.
  */
 export function flushFolders({ large }: DataPaths): void {
   const { dev } = statSync(large);

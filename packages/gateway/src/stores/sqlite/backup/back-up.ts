@@ -144,7 +144,7 @@ async function isUnchanged({ log }: DataPaths, sha256: string | undefined): Prom
   return sha256 !== undefined && (await digestOf(log)) === sha256;
 }
 
-/** Until the table `withheld` has all that is withheld. Throws where no gateway goes on with that. */
+/** Waits until the table `withheld` has all withheld entries. Throws if no gateway adds them. */
 async function untilListed(db: DatabaseSync): Promise<void> {
   let progress = performance.now();
   for (let left = countDecided(db); left > 0;) {

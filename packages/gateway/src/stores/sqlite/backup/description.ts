@@ -50,7 +50,7 @@ function isDescription(value: unknown): value is BackupDescription {
   return isObject && Object.values(value).every((member) => PRINTABLE.test(String(member)));
 }
 
-/** The same. Throws, too, where it does not count: a backup is being made, or was interrupted. */
+/** The description of a complete backup. Throws if the backup is being made, or was interrupted. */
 export function readComplete(paths: DataPaths): BackupDescription | undefined {
   const description = readDescription(paths);
   if (description === undefined || description.sha256 !== undefined) return description;
@@ -60,7 +60,7 @@ export function readComplete(paths: DataPaths): BackupDescription | undefined {
   );
 }
 
-/** The same for a gateway that goes on from it. Throws, too, where it cannot be a copy of a cluster's log, but has to. */
+/** The description of a complete backup. Throws if it cannot become a copy of a cluster's log, but has to. */
 export function readUsable(paths: DataPaths, isCopy: boolean): BackupDescription | undefined {
   const description = readComplete(paths);
   if (isCopy && description !== undefined && (!description.isCopy || description.faults > 0))

@@ -148,7 +148,7 @@ export class EntryReader {
     };
   }
 
-  /** What the answer that has begun breaks off with. The next ones mark an entry that is damaged. */
+  /** The error that breaks off an answer that has begun. Later answers mark the entry as damaged. */
   #breakOff(seq: Seq, fault: Error): Error {
     if (this.#report(seq, fault)) return fault;
     return new GatewayError('unavailable', 'The entry was withheld while it was read.');

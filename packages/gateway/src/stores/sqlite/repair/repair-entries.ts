@@ -181,7 +181,7 @@ class Repair {
     return undefined;
   }
 
-  /** Its files alone, or that the source withholds it: the next start erases what is left of it then. */
+  /** Puts its files back. If the source withholds it, withholds it here: the next start erases the rest. */
   async #takeLarge(
     row: EntryRow,
     copy: RepairCopy | undefined,

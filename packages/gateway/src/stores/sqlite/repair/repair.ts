@@ -1,7 +1,7 @@
 /**
- * Puts right what the entries of a log themselves say, the idempotency keys; and puts back what is not what
- * was stored, from whoever else has the log. Bytes are taken only if they are those that the entry's link
- * was made of, and take the place of others at once. A gateway may run meanwhile. Nothing else is changed.
+ * Makes the idempotency keys again from the entries of a log, and puts changed and lost entries back from
+ * another copy of the log. A copy's bytes are taken only if the entry's link was made of them, and replace
+ * the others at once. A gateway may run meanwhile. Nothing else is changed.
  *
  * Invariant: Repair puts back what was stored, and takes nothing that the chain does not go on
  *   from.

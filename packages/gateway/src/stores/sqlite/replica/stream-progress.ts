@@ -29,9 +29,9 @@ const NAME = 'stream';
 const PUBLISHER = 'publisher ';
 
 /**
- * A publisher that was silent for longer is forgotten. Whatever it has published before is void if it
- * comes again, even with a clock that was as wrong as it may be. A message that is void forgets none: the
- * clock by which it came may be wrong.
+ * A publisher that was silent for longer is forgotten. If its earlier messages come again, they are void,
+ * even if a clock was as wrong as it may be. A void message makes nobody forgotten: its own clock may be
+ * wrong.
  */
 const FORGOTTEN_MS = 3 * VALID_MS;
 

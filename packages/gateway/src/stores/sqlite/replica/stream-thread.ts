@@ -1,6 +1,6 @@
 /**
- * The thread of a cluster's stream, between those that serve visitors and the writer's: what they append
- * and withhold goes to the stream, and what the stream has to the writer.
+ * The thread of a cluster's stream. It publishes what the threads that serve visitors append and withhold,
+ * and passes the messages of the stream to the writer.
  */
 import { type MessagePort, workerData } from 'node:worker_threads';
 

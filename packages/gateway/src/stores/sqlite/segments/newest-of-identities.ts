@@ -77,7 +77,7 @@ class NewestSearch {
       older.splice(at < 0 ? older.length : at, 0, { identity, seq });
     };
     const later = new Set<string>();
-    /** Finds what the list has in the range no more. Returns false if that is too much, or unknown. */
+    /** Adds identities whose newest entry comes after the range. Returns false if they are too many, or unknown. */
     const addLater = async (to: Seq): Promise<boolean> => {
       const found = await this.#rows(segment, LATER, [high, MAX_LATER + 1]);
       if (found === undefined || found.length > MAX_LATER) return false;

@@ -1,7 +1,7 @@
 /**
- * Keeps the segments, in their thread: follows the log into the newest, seals those that are full, checks
- * after a start that they are what was written, and removes those that are not, or that have what
- * was withheld, and makes them again. All work is short steps, one at a time.
+ * Keeps the segments, in their thread: follows the log into the newest, seals full ones, and checks all of
+ * them after a start. A segment that has changed, or that has a withheld entry, is removed and made again.
+ * All work is short steps, one at a time.
  */
 import { rmSync } from 'node:fs';
 

@@ -1,6 +1,6 @@
 /**
- * A withholding of many entries that is decided, but not in the table `withheld` yet. Deciding on them is
- * a commit of little more than their digests; they are listed in further ones, between which others append.
+ * A withholding of many entries that is decided, but not in the table `withheld` yet. The commit that
+ * decides it has little more than their digests. Further commits list them, and others append in between.
  */
 import type { DatabaseSync } from 'node:sqlite';
 

@@ -1,9 +1,10 @@
 /**
- * Withholds entries, in the writer's thread, in short steps, between which others append. The first is
- * one transaction, which decides that all of them are withheld. It lists them in the table `withheld`, or,
- * where they are many, has them listed by the steps that follow. Then their rows are marked, and every reader gives them as withheld. Then what they said
- * is erased: from what is derived (by the threads that own that, while the text can still be read), then
- * from the rows, the files of large entries, and the WAL. A start goes on with what is not erased.
+ * Withholds entries, in the writer's thread, in short steps. Between the steps, others append. The first
+ * step is one transaction, which decides that all of them are withheld. It lists them in the table
+ * `withheld`; if they are many, later steps list them. The next steps mark their rows: from then on, every
+ * reader gives them as withheld. The last steps erase the text: first from segments and chunks, whose
+ * threads still need to read it, then from the rows, the files of large entries, and the WAL. A start goes
+ * on with what is not erased.
  *
  * Invariant: What was withheld is in no file of the folder, in no answer of any door, and in no
  *   read that goes on.

@@ -1,6 +1,6 @@
 /**
- * Asks about a clock that is far ahead. Entries that got its time would be the newest for as long as
- * it takes until that time, since times never go backwards.
+ * Asks about a clock that is far ahead. Since times never go backwards, all later entries would have its
+ * time until that time has come.
  */
 import { statSync } from 'node:fs';
 

@@ -3,8 +3,8 @@
  * the newest entry: then it goes on from there at the pace of the monotonic clock, since times never
  * go backwards along seq.
  *
- * Invariant: Times strictly increase along seq. A start asks the operator if the clock is far
- *   ahead.
+ * Invariant: Times never decrease along seq, and go on after the clock was set back. A start asks
+ *   the operator if the clock is far ahead.
  * Test: `test/log-contract/appending.ts` “gives times that never go backwards, even when the clock
  *   is set back”
  * Test: `test/crash/clock.test.ts` “a clock that is years ahead at the start is asked about, and
