@@ -53,6 +53,34 @@ console.log(JSON.stringify({
 }));
 `;
 
+/** A line does not compile where a type of ours and the document's differ. */
+const COMPARISON = `
+import type * as ours from ${JSON.stringify(join(ROOT, 'packages/protocol/src/index.ts'))};
+import type { components } from './made.ts';
+
+type Schemas = components['schemas'];
+type Listed<Documents> = Documents extends readonly (infer One)[] ? One : never;
+type OurKind = Listed<ours.Discovery['kinds']>;
+// What has a default is never absent in the types that are made.
+type WithoutFields<Document> = Omit<Document, 'kinds' | 'common' | 'fields'>;
+type HasNoMore<Ours, Theirs> = [Exclude<keyof Ours, keyof Theirs>] extends [never] ? true : false;
+type Same<Ours, Theirs> = [Ours, Theirs] extends [Theirs, Ours] ? HasNoMore<Ours, Theirs> : false;
+type AllTrue<Compared extends Record<string, true>> = Compared;
+export type Compared = AllTrue<{
+  status: Same<ours.Status, Schemas['Status']>;
+  ownMembers: Same<ours.OwnMembers, Pick<Schemas['Entry'], keyof ours.OwnMembers>>;
+  room: Same<ours.RoomDocument, Schemas['Room']>;
+  rooms: Same<ours.RoomsDocument, Schemas['Rooms']>;
+  withholding: Same<ours.WithholdingDocument, Schemas['Withholding']>;
+  present: Same<ours.PresentDocument, Schemas['Present']>;
+  lately: Same<ours.LatelyDocument, Listed<Schemas['Presence']['lately']>>;
+  checkpoint: Same<ours.Checkpoint, Schemas['Checkpoint']>;
+  discovery: Same<WithoutFields<ours.Discovery>, WithoutFields<Schemas['Discovery']>>;
+  kind: Same<WithoutFields<OurKind>, WithoutFields<Listed<Schemas['Discovery']['kinds']>>>;
+  field: Same<Required<Listed<OurKind['fields']>>, Required<Omit<Schemas['Field'], 'example'>>>;
+}>;
+`;
+
 const CONFIGURATION = {
   extends: join(ROOT, 'tsconfig.json'),
   compilerOptions: { types: ['node'], typeRoots: [join(ROOT, 'node_modules/@types')] },
@@ -68,6 +96,7 @@ it('a client made by openapi-typescript compiles, and speaks with the gateway', 
   await writeFile(at('package.json'), '{"type":"module"}');
   await writeFile(at('tsconfig.json'), JSON.stringify(CONFIGURATION));
   await writeFile(at('client.ts'), CLIENT);
+  await writeFile(at('comparison.ts'), COMPARISON);
   const document = await fetch(`${gateway.url}/openapi.json`);
   await writeFile(at('openapi.json'), await document.text());
   const node = process.execPath;

@@ -2,21 +2,17 @@
  * The wire contract: entries, kinds, rooms, the language, errors, and the shapes of answers.
  *
  * Owns every spelling that goes over the wire. Knows neither transport nor storage: no I/O and no
- * Node APIs, so it runs in a browser. The schemas (`./schemas`) and the parser of the language file
- * (`./language-file`) have entry points of their own, since they are slow to load and most users of
- * the protocol need neither. This file must not import typebox, directly or indirectly.
+ * Node APIs, so it runs in a browser. The schema of the language file (`./language-schema`) and its
+ * parser (`./language-file`) have entry points of their own, since they are slow to load and most
+ * users of the protocol need neither. This file must not import typebox, directly or indirectly.
  */
-export type * from './schemas/discovery.ts';
+export type * from './documents.ts';
 export * from './entry.ts';
 export type * from './language/field-schema.ts';
 export * from './kinds.ts';
 export type * from './language/language-schema.ts';
 export * from './language/language.ts';
-export type * from './schemas/entry.ts';
-export type * from './schemas/listing.ts';
-export type * from './schemas/presence.ts';
 export * from './problem.ts';
-export type * from './schemas/status.ts';
 export * from './status.ts';
 export * from './language/localized-text.ts';
 export * from './paths.ts';

@@ -2,17 +2,19 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 
-import { Check } from 'typebox/value';
+import { Compile } from 'typebox/schema';
+import { parse } from 'yaml';
 
 import { STATES } from './kinds.ts';
 import { parseLanguage } from './language/language-file.ts';
-import { StatusSchema } from './schemas/status.ts';
 import { statusDocument } from './status.ts';
 
 const language = parseLanguage(
   readFileSync(new URL('../mova-snu.yaml', import.meta.url), 'utf8'),
   'mova-snu.yaml',
 );
+const openApi: unknown = parse(readFileSync(new URL('../openapi.yaml', import.meta.url), 'utf8'));
+const described = Compile(Object.assign({ $ref: '#/components/schemas/Status' }, openApi));
 const now = new Date('2026-11-21T09:37:00.120Z');
 
 describe('the status document', () => {
@@ -36,10 +38,10 @@ describe('the status document', () => {
     assert.equal(status.timestamp, '2026-11-21T09:37:00.120Z');
   });
 
-  it('fits its schema in every state and locale', () => {
+  it('fits its schema in the OpenAPI document in every state and locale', () => {
     for (const state of STATES)
       for (const locale of ['uk', 'en', undefined] as const)
-        assert.ok(Check(StatusSchema, statusDocument(language, state, locale, now)));
+        assert.ok(described.Check(statusDocument(language, state, locale, now)));
   });
 
   it('speaks one locale throughout, save for names and codes', () => {
@@ -53,7 +55,7 @@ describe('the status document', () => {
     assert.deepEqual(uk.endpoints, en.endpoints);
   });
 
-  it('with a field more, one less or another route does not fit the schema', () => {
+  it('with a field more, one less or another route does not fit that schema', () => {
     const status = statusDocument(language, 'breathing', 'en', now);
     const { invitation: _, ...less } = status;
     const endpoints = { ...status.endpoints, garden: 'GET /api/garden' };
@@ -64,6 +66,6 @@ describe('the status document', () => {
       { ...status, status: 'sleeping' },
       { ...status, timestamp: '2026-11-21T09:37:00Z' },
     ])
-      assert.ok(!Check(StatusSchema, wrong));
+      assert.ok(!described.Check(wrong));
   });
 });

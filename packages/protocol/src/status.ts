@@ -5,7 +5,7 @@ import type { State } from './kinds.ts';
 import type { Language } from './language/language-schema.ts';
 import { localize } from './language/language.ts';
 import { ROUTES } from './paths.ts';
-import type { Status } from './schemas/status.ts';
+import type { Status } from './documents.ts';
 import type { Locale } from './language/localized-text.ts';
 
 export function statusDocument(

@@ -8,7 +8,7 @@
 import { Type, type Static } from 'typebox';
 
 import { ROUTES } from '../paths.ts';
-import { closedObject, closedRecord } from '../schemas/closed-object.ts';
+import { closedObject, closedRecord } from './closed-object.ts';
 import { FILTER_NAMES, OWN_MEMBERS } from '../entry.ts';
 import { COMMON_FIELDS, bodySchema, fieldListSchema, type FixedField } from './field-schema.ts';
 import { CODES, STATES } from '../kinds.ts';

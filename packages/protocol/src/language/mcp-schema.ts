@@ -1,5 +1,5 @@
 /** The language's texts for MCP clients (PROTOCOL.md section 18). */
-import { closedObject, closedRecord } from '../schemas/closed-object.ts';
+import { closedObject, closedRecord } from './closed-object.ts';
 import { localizedText } from './localized-text-schema.ts';
 
 /** Tools that append an entry use the texts of its kind. */

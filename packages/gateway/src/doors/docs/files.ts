@@ -16,7 +16,7 @@ export async function languageFile(context: DoorRequest): Promise<void> {
 
 export async function languageSchema(context: DoorRequest): Promise<void> {
   // Rarely requested, and heavy to load.
-  const { LanguageSchema } = await import('@open-presence/protocol/schemas');
+  const { LanguageSchema } = await import('@open-presence/protocol/language-schema');
   const body = jsonBody(LanguageSchema);
   await send(context, 'application/schema+json', body, contentHash(body));
 }

@@ -18,7 +18,7 @@ export interface Framing {
   /** The first event of a stream that begins after this entry; `head`, with the log's name, by default. */
   readonly opening?: {
     readonly event: string;
-    readonly position: (log: Log, after: Seq) => Readonly<Record<string, unknown>>;
+    readonly position: (log: Log, after: Seq) => object;
   };
   /** Set where the stream has the entries alone: readers take all of its data for them. */
   readonly omitsWithheld?: true;

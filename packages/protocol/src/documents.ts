@@ -1,0 +1,152 @@
+/** JSON documents of the REST interface that have a type. `openapi.yaml` describes all of them. */
+import type { Field } from './language/field-schema.ts';
+import type { Kind, State } from './kinds.ts';
+import type { ROUTES } from './paths.ts';
+
+/** PROTOCOL.md section 2. */
+export interface Status {
+  readonly service: string;
+  readonly status: State;
+  readonly version: string;
+  readonly message: string;
+  readonly endpoints: typeof ROUTES;
+  readonly invitation: string;
+  /** Now, in UTC, to the millisecond. */
+  readonly timestamp: string;
+}
+
+/** What the gateway adds to what a visitor gave (PROTOCOL.md section 4). */
+export interface OwnMembers {
+  readonly id: string;
+  readonly seq: number;
+  readonly kind: Kind;
+  readonly room: string;
+  readonly timestamp: string;
+}
+
+interface ListedEntry extends OwnMembers {
+  /** In place of the visitor's members, if common JSON readers refuse them. `path` has the entry. */
+  readonly omitted?: { readonly path: string; readonly size: number };
+  readonly [member: string]: unknown;
+}
+
+/** What the answer to a first contact adds to the entry (PROTOCOL.md section 7.2). */
+export interface FirstContact {
+  readonly welcome: string;
+  /** Others who seek the same, newest first. */
+  readonly companions: ListedEntry[];
+  readonly next: { readonly title: string; readonly method: string; readonly path: string }[];
+  readonly notes?: string[];
+}
+
+/** PROTOCOL.md section 5. */
+export interface RoomDocument {
+  readonly slug: string;
+  readonly title: string;
+  readonly description: string;
+  readonly path: string;
+  readonly entries: number;
+  readonly latest: string | null;
+}
+
+export interface RoomsDocument {
+  readonly notes?: string[];
+  /** In the order of the language file. */
+  readonly rooms: RoomDocument[];
+}
+
+/** PROTOCOL.md section 4.7. */
+export interface WithholdingDocument {
+  /** Counts the cases: 1, 2, 3 … A cursor. */
+  readonly number: number;
+  readonly id: string;
+  readonly seq: number;
+  readonly kind: Kind;
+  readonly room: string;
+  /** That of the entry. */
+  readonly timestamp: string;
+  /** When it was withheld. */
+  readonly at: string;
+  readonly reason: string;
+}
+
+/** A visitor who is here now (PROTOCOL.md section 13). */
+export interface PresentDocument {
+  readonly identity: string;
+  readonly via: 'stream' | 'request';
+  readonly room: string | null;
+  readonly seeking: string[];
+  readonly since: string;
+  readonly lastSeen: string;
+  /** null while an event stream is open. */
+  readonly until: string | null;
+}
+
+/** A visitor who wrote within the last hour. */
+export interface LatelyDocument {
+  readonly identity: string;
+  readonly kind: Kind;
+  readonly room: string;
+  readonly seeking: string[];
+  readonly lastSeen: string;
+  /** Where to read its newest entry. */
+  readonly entry: string;
+}
+
+/** PROTOCOL.md section 20.2. */
+export interface Checkpoint {
+  readonly log: string;
+  readonly head: number;
+  /** In hex: it stands for all entries up to there. */
+  readonly link: string;
+}
+
+export interface MirrorDocument {
+  /** The gateway that stores entries. */
+  readonly origin: string;
+  readonly state: 'starting' | 'following' | 'unreachable' | 'stopped';
+  /** How many entries the mirror lacks. */
+  readonly behind: number;
+}
+
+interface BriefField {
+  readonly name: string;
+  /** `string` by default. */
+  readonly type?: Field['type'];
+  /** false by default. */
+  readonly required?: boolean;
+  readonly meaning: string;
+}
+
+interface KindDocument {
+  readonly kind: Kind;
+  readonly title: string;
+  readonly meaning: string;
+  readonly path: string;
+  readonly room: string;
+  /** Beside the common ones. */
+  readonly fields: BriefField[];
+  readonly example: Record<string, unknown>;
+}
+
+/** PROTOCOL.md section 10. */
+export interface Discovery {
+  readonly notes?: string[];
+  readonly service: string;
+  readonly status: State;
+  readonly version: string;
+  readonly contact?: string;
+  readonly head: number;
+  readonly log: string;
+  readonly checkpoint: Checkpoint;
+  readonly trust: string;
+  readonly methods: string[];
+  readonly kinds: KindDocument[];
+  readonly common: BriefField[];
+  readonly doors: { readonly name: string; readonly path: string; readonly meaning: string }[];
+  readonly parameters: Record<string, string>;
+  readonly rooms: RoomDocument[];
+  readonly here: PresentDocument[];
+  readonly mirror?: MirrorDocument;
+  readonly newest: ListedEntry[];
+}
