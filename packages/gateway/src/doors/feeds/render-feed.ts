@@ -1,9 +1,7 @@
 /** Reads a page of a feed from the log and renders it as a response. */
 import { FEED_TYPES, pagePath, type FeedForm } from '@open-presence/protocol';
 
-import { compress, MIN_COMPRESSED_SIZE } from '../../http/response/compression.ts';
-import { contentEncoding } from '../../http/response/headers.ts';
-import type { CachedResponse } from '../../http/response/response-cache.ts';
+import { cachedResponseOf, type CachedResponse } from '../../http/response/response-cache.ts';
 import type { Log, ReadEnd } from '../../log/log.ts';
 import { nextPagePath, pathWithQuery, withParameter } from '../../operations/next-page.ts';
 import { readPage } from '../../operations/read-page.ts';
@@ -29,26 +27,13 @@ const WRITERS: Readonly<Record<FeedForm, (page: Page) => string>> = {
 };
 
 export async function renderFeed(app: DoorContext, query: FeedQuery): Promise<CachedResponse> {
-  const { form, head, tag, headers } = query;
+  const { form, head, tag, encoding, headers } = query;
   const page = await pageOf(app, query);
   const plain = Buffer.from(WRITERS[form](page));
-  const encoding = plain.length < MIN_COMPRESSED_SIZE ? undefined : query.encoding;
-  const body = encoding === undefined ? plain : await compress(encoding, plain);
-  return {
-    head,
-    tag,
-    body,
-    headers: {
-      'Content-Type': `${FEED_TYPES[form]}; charset=utf-8`,
-      'Content-Length': String(body.length),
-      ...contentEncoding(encoding),
-      ...(page.next === null || page.next.length > MAX_LINK
-        ? {}
-        : { Link: `<${page.next}>; rel="next"` }),
-      ...headers,
-    },
-    notModifiedHeaders: headers,
-  };
+  const type = `${FEED_TYPES[form]}; charset=utf-8`;
+  const isLinked = page.next !== null && page.next.length <= MAX_LINK;
+  const links = isLinked ? { Link: `<${page.next}>; rel="next"` } : {};
+  return await cachedResponseOf({ head, tag, type, plain, encoding, headers, links });
 }
 
 async function pageOf(app: DoorContext, query: FeedQuery): Promise<Page> {

@@ -21,7 +21,6 @@ import {
   vary,
   type Headers,
 } from '../../http/response/headers.ts';
-import { compress, MIN_COMPRESSED_SIZE } from '../../http/response/compression.ts';
 import { abortOnDisconnect, isDisconnected, localeFor } from '../../http/context.ts';
 import { notesPart, parameterNotes } from '../../http/parameter-check.ts';
 import { queryOf } from '../../http/query.ts';
@@ -29,6 +28,7 @@ import { preferredEncoding, type Encoding } from '../../http/negotiation.ts';
 import type { FindResponse } from '../../http/repeated-get.ts';
 import { sendNotModified } from '../../http/response/not-modified.ts';
 import {
+  cachedResponseOf,
   sendCached,
   type CachedResponse,
   type ResponseCache,
@@ -206,7 +206,7 @@ async function answerFromLog(
   const cached = await responseCache.create(key, head, signal, async (ending) => {
     const selected = ending === undefined ? selection : { ...selection, signal: ending };
     const small = await readSmall(log.readText(selected, SEPARATORS[form], 'plain'));
-    return small && (await cachedResponseOf(log, listed, small));
+    return small && (await responseOf(log, listed, small));
   });
   if (cached === undefined) await stream(context, listed);
   else if (!isDisconnected(context)) sendCached(context, cached);
@@ -295,7 +295,7 @@ function linksOf({ scope }: Listing, next: string | null): Headers {
   };
 }
 
-async function cachedResponseOf(
+async function responseOf(
   log: Log,
   listed: Listing,
   { chunks, end }: SmallListing,
@@ -304,16 +304,9 @@ async function cachedResponseOf(
   const next = await nextPath(listed, end);
   const closing = closingOf(log, listed, end, next);
   const plain = Buffer.concat([Buffer.from(listed.opening), ...chunks, closing]);
-  const encoding = plain.length < MIN_COMPRESSED_SIZE ? undefined : listed.encoding;
-  const body = encoding === undefined ? plain : await compress(encoding, plain);
-  const headers = {
-    'Content-Type': TYPES[form],
-    'Content-Length': String(body.length),
-    ...contentEncoding(encoding),
-    ...linksOf(listed, next),
-    ...listed.headers,
-  };
-  return { head, tag, headers, body, notModifiedHeaders: listed.headers };
+  const links = linksOf(listed, next);
+  const { encoding, headers } = listed;
+  return await cachedResponseOf({ head, tag, type: TYPES[form], plain, encoding, headers, links });
 }
 
 async function stream(context: DoorRequest, listed: Listing): Promise<void> {

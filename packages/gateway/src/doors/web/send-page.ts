@@ -9,18 +9,16 @@ import type { Shell } from '@open-presence/web/page-data';
 import { renderPage } from '@open-presence/web/renderer';
 
 import { isDisconnected, type RequestContext, type StartupContext } from '../../http/context.ts';
-import { preferredEncoding, type Encoding } from '../../http/negotiation.ts';
-import { compress, MIN_COMPRESSED_SIZE } from '../../http/response/compression.ts';
+import { preferredEncoding } from '../../http/negotiation.ts';
 import {
   COMMON_HEADERS,
-  contentEncoding,
   contentLanguage,
   NO_CACHE,
   NO_STORE,
   type Headers,
 } from '../../http/response/headers.ts';
 import { problemOf, RETRY_AFTER } from '../../http/response/problem.ts';
-import { sendCached, type CachedResponse } from '../../http/response/response-cache.ts';
+import { cachedResponseOf, sendCached } from '../../http/response/response-cache.ts';
 import { sendResponse } from '../../http/response/response.ts';
 import { readVersion } from '../../operations/read-version.ts';
 import type { DoorRequest } from '../context.ts';
@@ -60,9 +58,13 @@ export async function sendPage(context: DoorRequest, page: PageModule): Promise<
   const content = await contentOf(context, shell, page);
   if (isDisconnected(context)) return undefined;
   if (content.status !== undefined) return await sendUncached(context, content);
-  const created = await app.responseCache.create(key, head, undefined, () =>
-    render(content, { head, encoding, tag: `W/"${version}"` }),
-  );
+  const created = await app.responseCache.create(key, head, undefined, async () => {
+    const { data, headers: own, options } = content;
+    const plain = Buffer.from(renderPage(data, options));
+    const tag = `W/"${version}"`;
+    const headers = { ...pageHeaders(data.shell), ...own, ETag: tag };
+    return await cachedResponseOf({ head, tag, type: PAGE_TYPE, plain, encoding, headers });
+  });
   if (created !== undefined && !isDisconnected(context)) sendCached(context, created);
 }
 
@@ -122,33 +124,5 @@ export function pageHeaders({ locale, mirrorOf }: Shell): Headers {
     ...contentLanguage(locale, 'Accept'),
     ...SERVICE_LINK_HEADER,
     'Content-Security-Policy': policy(mirrorOf),
-  };
-}
-
-interface Rendering {
-  readonly head: number;
-  readonly encoding: Encoding | undefined;
-  readonly tag: string;
-}
-
-async function render(
-  { data, headers: own = {}, options }: PageContent,
-  { head, encoding: preferred, tag }: Rendering,
-): Promise<CachedResponse> {
-  const plain = Buffer.from(renderPage(data, options));
-  const encoding = plain.length < MIN_COMPRESSED_SIZE ? undefined : preferred;
-  const body = encoding === undefined ? plain : await compress(encoding, plain);
-  const headers = { ...pageHeaders(data.shell), ...own, ETag: tag };
-  return {
-    head,
-    tag,
-    body,
-    headers: {
-      'Content-Type': PAGE_TYPE,
-      'Content-Length': String(body.length),
-      ...contentEncoding(encoding),
-      ...headers,
-    },
-    notModifiedHeaders: headers,
   };
 }

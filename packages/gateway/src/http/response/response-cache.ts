@@ -6,7 +6,9 @@
  * requests for the same response cause one reading, and that nothing is kept of what was created
  * before something was taken away.
  */
-import type { Headers } from './headers.ts';
+import type { Encoding } from '../negotiation.ts';
+import { compress, MIN_COMPRESSED_SIZE } from './compression.ts';
+import { contentEncoding, type Headers } from './headers.ts';
 import { sendNotModified, type HttpExchange } from './not-modified.ts';
 
 export interface CachedResponse {
@@ -15,6 +17,31 @@ export interface CachedResponse {
   readonly headers: Headers;
   readonly body: Uint8Array;
   readonly notModifiedHeaders: Headers;
+}
+
+interface PlainResponse extends Pick<CachedResponse, 'head' | 'tag'> {
+  readonly type: string;
+  readonly plain: Buffer;
+  /** What the caller prefers: small bodies are not compressed. */
+  readonly encoding: Encoding | undefined;
+  /** Those of 304 too. */
+  readonly headers: Headers;
+  /** Those of 200 alone. */
+  readonly links?: Headers;
+}
+
+export async function cachedResponseOf(response: PlainResponse): Promise<CachedResponse> {
+  const { head, tag, type, plain, links, headers: notModifiedHeaders } = response;
+  const encoding = plain.length < MIN_COMPRESSED_SIZE ? undefined : response.encoding;
+  const body = encoding === undefined ? plain : await compress(encoding, plain);
+  const headers = {
+    'Content-Type': type,
+    'Content-Length': String(body.length),
+    ...contentEncoding(encoding),
+    ...links,
+    ...notModifiedHeaders,
+  };
+  return { head, tag, headers, body, notModifiedHeaders };
 }
 
 /** Sends the response, or 304. */

@@ -1,19 +1,11 @@
 /** What the scripts of pages read of entries: batches of a listing, one entry, and long texts in pieces. */
 import { GatewayError } from '@open-presence/protocol';
-import type { EntryBatch } from '@open-presence/web/page-data';
 
 import { abortOnDisconnect, isDisconnected } from '../../../http/context.ts';
-import { preferredEncoding, type Encoding } from '../../../http/negotiation.ts';
+import { preferredEncoding } from '../../../http/negotiation.ts';
 import { queryOf } from '../../../http/query.ts';
-import { compress, MIN_COMPRESSED_SIZE } from '../../../http/response/compression.ts';
-import {
-  COMMON_HEADERS,
-  contentEncoding,
-  JSON_TYPE,
-  NO_CACHE,
-  vary,
-} from '../../../http/response/headers.ts';
-import { sendCached, type CachedResponse } from '../../../http/response/response-cache.ts';
+import { COMMON_HEADERS, JSON_TYPE, NO_CACHE, vary } from '../../../http/response/headers.ts';
+import { cachedResponseOf, sendCached } from '../../../http/response/response-cache.ts';
 import { jsonBody, sendResponse } from '../../../http/response/response.ts';
 import { findEntry } from '../../../operations/find-entry.ts';
 import { everythingScope } from '../../../operations/listing-scope.ts';
@@ -44,36 +36,11 @@ export async function sendBatch(context: DoorRequest): Promise<void> {
       const parameters = queryOf(request);
       const last = Math.min(watermark ?? head, head);
       const batch = await readBatch(app, everythingScope(), parameters, last);
-      return await responseOf(batch, { head, tag, encoding });
+      const plain = jsonBody(batch);
+      const headers = { ETag: tag, ...NO_CACHE, ...vary(), ...COMMON_HEADERS };
+      return await cachedResponseOf({ head, tag, type: JSON_TYPE, plain, encoding, headers });
     }));
   if (cached !== undefined && !isDisconnected(context)) sendCached(context, cached);
-}
-
-async function responseOf(
-  batch: EntryBatch,
-  { head, tag, encoding: preferred }: { head: number; tag: string; encoding: Encoding | undefined },
-): Promise<CachedResponse> {
-  const plain = jsonBody(batch);
-  const encoding = plain.length < MIN_COMPRESSED_SIZE ? undefined : preferred;
-  const headers = {
-    ETag: tag,
-    ...NO_CACHE,
-    ...vary(),
-    ...COMMON_HEADERS,
-  };
-  const body = encoding === undefined ? plain : await compress(encoding, plain);
-  return {
-    head,
-    tag,
-    body,
-    headers: {
-      'Content-Type': JSON_TYPE,
-      'Content-Length': String(body.length),
-      ...contentEncoding(encoding),
-      ...headers,
-    },
-    notModifiedHeaders: headers,
-  };
 }
 
 /** `GET /web/entries/{id}`. */
