@@ -1,5 +1,7 @@
 /** `presence mirror`: follows another gateway's log into a folder. */
-import { Gateway } from '@open-presence/client';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { Gateway, PresenceError } from '@open-presence/client';
 import { openLogCopy } from '@open-presence/gateway';
 import { Command } from 'commander';
 
@@ -8,9 +10,10 @@ import { type Configuration, DATA_SETTING, settingOption } from './configuration
 import { parseAddress } from './gateway-address.ts';
 import { EXIT_FAILED, EXIT_UNREACHABLE } from './exit-codes.ts';
 import { followOrigin, OriginChanged } from './log/follow-origin.ts';
-import { nameOfOrigin } from './log/origin-name.ts';
 import type { ProcessContext, TextOutput } from './process-context.ts';
 import { CLEAR_LINE } from './terminal-log.ts';
+
+const PAUSE_MS = 1000;
 
 interface Options extends Pick<Configuration, 'data'> {
   readonly once?: boolean;
@@ -58,7 +61,7 @@ async function mirror(
 ): Promise<void> {
   const onTrouble = (error: Error | undefined): void => report.trouble(error);
   const gateway = new Gateway(url, { onRetry: onTrouble });
-  const name = await nameOfOrigin(gateway, { signal, onTrouble });
+  const name = await logName(gateway, report, signal);
   const { fileThreads } = context;
   await using copy = await openLogCopy({ data, name, language: undefined, fileThreads });
   const onProgress = (head: number): void => report.progress(copy.head(), head);
@@ -67,6 +70,25 @@ async function mirror(
   await followOrigin({ gateway, copy, signal, live: !once, onProgress, onTrouble, onChanged });
   const { head, link } = copy.checkpoint();
   report.end(`${head.toLocaleString('en')} entries. Last link ${link}`);
+}
+
+/** The name of a gateway's log. Tries again until it is reached, or the signal is aborted. */
+async function logName(
+  gateway: Gateway,
+  report: MirrorReport,
+  signal: AbortSignal,
+): Promise<string> {
+  for (;;) {
+    try {
+      const { log } = await gateway.checkpoint({ signal });
+      report.trouble(undefined);
+      return log;
+    } catch (error) {
+      if (!(error instanceof PresenceError) || !error.isTemporary) throw error;
+      report.trouble(error);
+      await sleep(PAUSE_MS, undefined, { signal });
+    }
+  }
 }
 
 /** Shows progress on standard error if it is a terminal, and each trouble once. */

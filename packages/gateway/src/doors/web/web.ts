@@ -6,7 +6,7 @@
  * page is complete without scripts, that it loads nothing from elsewhere, and that nothing of the
  * pages is loaded or held in memory before somebody requests one.
  */
-import { KINDS } from '@open-presence/protocol';
+import { GatewayError, KINDS, quoted } from '@open-presence/protocol';
 
 import type { DoorRequest, ProtocolDoor } from '../context.ts';
 import { assetsRoute } from './assets.ts';
@@ -53,9 +53,13 @@ const builtPages: ProtocolDoor = {
     // Protocols of programs answer in their own form.
     paths: /^\/(?!(?:api|a2a|mcp|web|\.well-known)(?:[/?]|$))/,
     type: 'text/html',
-    handle: pageHandler(() => import('./pages/no-page.ts')),
+    handle: pageHandler(() => Promise.resolve({ createPage: noPage })),
   },
 };
+
+function noPage({ request }: DoorRequest): never {
+  throw new GatewayError('not-found', `There is no page at ${quoted(request.url ?? '')}.`);
+}
 
 /** Without built pages, browsers get what programs get. */
 export const webDoor: ProtocolDoor = hasPages() ? builtPages : { routes: [] };
