@@ -1,15 +1,7 @@
 /** The server of the Open Presence Gateway, and what looks after its log. */
-export {
-  CopyRefusal,
-  openLogCopy,
-  repairLog,
-  type ContinuedLog,
-  type LogCopy,
-  type LogCopyOptions,
-  type RepairOptions,
-} from './log-copy.ts';
+export { CopyRefusal, openLogCopy, repairLog, type ContinuedLog } from './log-copy.ts';
 export { createMultiFrameUnzstd, createMultiMemberGunzip } from './decompression.ts';
-export { adoptIntoCluster, checkCluster, leaveCluster, type LeftLog } from './cluster.ts';
+export { adoptIntoCluster, checkCluster, leaveCluster } from './cluster.ts';
 export { checkLog, hasPages, runningGateway } from './start-checks.ts';
 export type { MetricsAddress } from './metrics-endpoint.ts';
 export type { RequestLogOptions } from './request-log.ts';
@@ -39,10 +31,4 @@ export {
   type Mirroring,
   type WakingProgress,
 } from './gateway.ts';
-export {
-  openOwnerAccess,
-  PREVIEW_PATH,
-  WITHHOLD_PATH,
-  type OwnerAccess,
-  type OwnerAccessOptions,
-} from './owner-access.ts';
+export { openOwnerAccess, PREVIEW_PATH, WITHHOLD_PATH, type OwnerAccess } from './owner-access.ts';
