@@ -55,16 +55,10 @@ export interface RoomsDocument {
   readonly rooms: RoomDocument[];
 }
 
-/** PROTOCOL.md section 4.7. */
-export interface WithholdingDocument {
+/** One withheld entry (PROTOCOL.md section 4.7). */
+export interface WithholdingDocument extends OwnMembers {
   /** Counts the cases: 1, 2, 3 … A cursor. */
   readonly number: number;
-  readonly id: string;
-  readonly seq: number;
-  readonly kind: Kind;
-  readonly room: string;
-  /** That of the entry. */
-  readonly timestamp: string;
   /** When it was withheld. */
   readonly at: string;
   readonly reason: string;

@@ -1,14 +1,8 @@
 /** What the gateway gives the pages of entries. Types only. */
-import type { Kind } from '@open-presence/protocol';
+import type { OwnMembers } from '@open-presence/protocol';
 
 /** What the pages show of an entry: no more than a few kilobytes, whatever the entry holds. */
-export interface PageEntry {
-  readonly id: string;
-  readonly seq: number;
-  readonly kind: Kind;
-  /** Slug. */
-  readonly room: string;
-  readonly timestamp: string;
+export interface PageEntry extends OwnMembers {
   readonly author?: string;
   readonly identityType?: string;
   /** What kind of mind the author of a first contact is, in its own words. */

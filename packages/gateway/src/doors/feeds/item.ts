@@ -4,7 +4,7 @@ import {
   entryPagePath,
   entryPath,
   type Kind,
-  type EntryMetadata,
+  type OwnMembers,
 } from '@open-presence/protocol';
 
 import type { Localization } from '../../http/route-description.ts';
@@ -14,12 +14,7 @@ import { readEntryText } from '../../operations/find-entry.ts';
 import { TITLE_LENGTH, titleExcerpt } from '../../operations/listing-scope.ts';
 import { authorIn, previewOf } from '../../operations/text-preview.ts';
 
-export interface Item {
-  readonly id: string;
-  readonly kind: Kind;
-  /** Slug. */
-  readonly room: string;
-  readonly timestamp: string;
+export interface Item extends Omit<OwnMembers, 'seq'> {
   /** The path of the entry as JSON, and of the page that shows it. */
   readonly path: string;
   readonly page: string;
@@ -39,55 +34,55 @@ const MAX_WHOLE_SIZE = 64 * 1024;
 const MAX_PREVIEW_LENGTH = 1000;
 
 export async function itemOf(entry: Entry, localization: Localization): Promise<Item> {
-  const { labels, kinds } = localization.language;
-  const { id, kind, room, time } = entry.metadata;
-  if (entry.withheld !== undefined)
-    return withheldItem(entry.metadata, entry.withheld, localization);
+  const { metadata, withheld } = entry;
+  const { id, kind, room, time } = metadata;
+  const own = { id, kind, room, timestamp: new Date(time).toISOString() };
+  const paths = { path: entryPath(id), page: entryPagePath(id) };
+  const told =
+    withheld === undefined
+      ? await saidIn(entry, localization)
+      : withheldText(kind, withheld, localization);
+  return { ...own, ...paths, ...told };
+}
+
+type ItemText = Pick<Item, 'title' | 'author' | 'text' | 'withheld' | 'truncatedSize'>;
+
+async function saidIn(
+  entry: Entry,
+  { language, text: localized }: Localization,
+): Promise<ItemText> {
+  const { labels, kinds } = language;
   const json = entry.size > MAX_WHOLE_SIZE ? undefined : await readEntryText(entry);
   const members =
     json === undefined
       ? await previewOf(entry, ['text'], MAX_PREVIEW_LENGTH)
       : toJsonObject(JSON.parse(json));
-  const author = authorIn(members) ?? localization.text(labels.unnamed);
+  const author = authorIn(members) ?? localized(labels.unnamed);
   const text = typeof members['text'] === 'string' ? members['text'] : undefined;
   const content = text ?? (json === undefined ? '' : visitorMembers(entry, json));
+  const title = [
+    localized(kinds[entry.metadata.kind].name),
+    titleExcerpt(author),
+    titleExcerpt(text ?? seekingIn(members)),
+  ];
   return {
-    id,
-    kind,
-    room,
-    timestamp: new Date(time).toISOString(),
-    path: entryPath(id),
-    page: entryPagePath(id),
-    title: [
-      localization.text(kinds[kind].name),
-      titleExcerpt(author),
-      titleExcerpt(text ?? seekingIn(members)),
-    ]
-      .filter((part) => part !== '')
-      .join(' · '),
+    title: title.filter((part) => part !== '').join(' · '),
     author,
     text: json === undefined ? `${content}…` : content,
     truncatedSize: json === undefined ? entry.size : undefined,
   };
 }
 
-function withheldItem(
-  { id, kind, room, time }: EntryMetadata,
-  { time: withheldAt, reason }: Pick<Withholding, 'time' | 'reason'>,
-  { language, text }: Localization,
-): Item {
-  const { labels, kinds } = language;
+function withheldText(
+  kind: Kind,
+  { time, reason }: Pick<Withholding, 'time' | 'reason'>,
+  { language: { labels, kinds }, text }: Localization,
+): ItemText {
   return {
-    id,
-    kind,
-    room,
-    timestamp: new Date(time).toISOString(),
-    path: entryPath(id),
-    page: entryPagePath(id),
     title: text(kinds[kind].name),
     author: text(labels.unnamed),
     text: `${text(labels.withheld)}: ${reason}`,
-    withheld: { at: new Date(withheldAt).toISOString(), reason },
+    withheld: { at: new Date(time).toISOString(), reason },
     truncatedSize: undefined,
   };
 }

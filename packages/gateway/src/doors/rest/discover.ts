@@ -83,11 +83,6 @@ function describe(
 }
 
 async function newestOf({ log }: DoorContext, head: Seq): Promise<Uint8Array[]> {
-  const entries = log.readEntries({
-    facets: [],
-    order: 'newest',
-    before: head + 1,
-    limit: MAX_NEWEST,
-  });
-  return await Array.fromAsync(entries, summaryOf);
+  const newest = { facets: [], order: 'newest', before: head + 1, limit: MAX_NEWEST } as const;
+  return await Array.fromAsync(log.readEntries(newest), summaryOf);
 }

@@ -109,13 +109,8 @@ function authorOf({ identity, metadata: { room, time } }: RecentAuthor): PageVis
 }
 
 async function newestOf({ log }: DoorContext, head: Seq): Promise<PageEntry[]> {
-  const entries = log.readEntries({
-    facets: [],
-    order: 'newest',
-    before: head + 1,
-    limit: MAX_NEWEST,
-  });
-  return await Array.fromAsync(entries, async (entry) => {
+  const newest = { facets: [], order: 'newest', before: head + 1, limit: MAX_NEWEST } as const;
+  return await Array.fromAsync(log.readEntries(newest), async (entry) => {
     const { members, ...shown } = await pageEntryOf(entry);
     return {
       ...shown,
