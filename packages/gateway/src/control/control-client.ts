@@ -3,7 +3,6 @@ import type { IncomingMessage } from 'node:http';
 
 import { request } from '../http/node-http.ts';
 import { type JsonObject, toJsonObject } from '../json/json-object.ts';
-import { SOCKET } from './control-server.ts';
 import { openSocketPath } from './socket-path.ts';
 
 /** The system's codes where no gateway listens. */
@@ -46,7 +45,7 @@ async function post(
   body: JsonObject,
   signal?: AbortSignal,
 ): Promise<IncomingMessage> {
-  await using socket = await openSocketPath(folder, SOCKET);
+  await using socket = await openSocketPath(folder);
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
   const options = { socketPath: socket.path, method: 'POST', path, agent: false, signal };
   request(options, resolve).once('error', reject).end(JSON.stringify(body));

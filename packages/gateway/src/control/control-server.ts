@@ -19,9 +19,8 @@ import type { Logger } from 'pino';
 
 import { createServer } from '../http/node-http.ts';
 import type { ControlOperations } from './operations.ts';
-import { openSocketPath } from './socket-path.ts';
+import { openSocketPath, SOCKET } from './socket-path.ts';
 
-export const SOCKET = 'control.sock';
 /** The socket is made in a folder of this name that only its owner may enter, and moved when it is ready. */
 const UNFINISHED = 'control.new';
 
@@ -66,7 +65,7 @@ export class ControlServer implements AsyncDisposable {
     opened.defer(remove);
     await mkdir(unfinished, { mode: 0o700 });
     // The system removes what is at this path when the server ends: nothing, once it was moved.
-    const { path: listenPath } = opened.use(await openSocketPath(unfinished, SOCKET));
+    const { path: listenPath } = opened.use(await openSocketPath(unfinished));
     const server = opened.use(new ControlServer(operations));
     await server.#listen(listenPath);
     await chmod(join(unfinished, SOCKET), 0o600);

@@ -1,7 +1,9 @@
-/** The path of a socket, whose length the system bounds. */
+/** The path of the owner's socket, whose length the system bounds. */
 import { open } from 'node:fs/promises';
 import { platform } from 'node:os';
 import { join, relative, resolve } from 'node:path';
+
+export const SOCKET = 'control.sock';
 
 /** Bytes of a socket's path: macOS has room for 104 with a zero at the end, Linux for 108. */
 const MAX_PATH_LENGTH = 103;
@@ -15,13 +17,13 @@ export interface SocketPath extends AsyncDisposable {
  * A path of the socket that the system takes, however long that of the folder is: on Linux through a
  * descriptor of the folder, elsewhere relative to the working directory.
  */
-export async function openSocketPath(folder: string, name: string): Promise<SocketPath> {
-  const path = join(resolve(folder), name);
+export async function openSocketPath(folder: string): Promise<SocketPath> {
+  const path = join(resolve(folder), SOCKET);
   if (Buffer.byteLength(path) <= MAX_PATH_LENGTH) return { path, [Symbol.asyncDispose]: noop };
   if (platform() !== 'linux') return { path: relative('.', path), [Symbol.asyncDispose]: noop };
   const handle = await open(folder);
   return {
-    path: `/proc/self/fd/${handle.fd}/${name}`,
+    path: `/proc/self/fd/${handle.fd}/${SOCKET}`,
     [Symbol.asyncDispose]: () => handle.close(),
   };
 }

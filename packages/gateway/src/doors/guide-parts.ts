@@ -42,9 +42,9 @@ export function exampleEntry(language: Language, kind: Kind = 'garden'): JsonObj
   return { ...Object.fromEntries(own), kind, room, ...sentences[0]?.body };
 }
 
-/** The first example of the kind, as a request to send. */
-export function firstRequest(context: GuideContext, kind: Kind): string {
-  return postRequest(context, kind, context.language.kinds[kind].sentences[0]?.body ?? {});
+/** The first example of a first contact, as a request to send. */
+export function firstContactRequest(context: GuideContext): string {
+  return postRequest(context, 'resonance', exampleFirstContact(context.language));
 }
 
 export function postRequest(
@@ -58,9 +58,12 @@ export function postRequest(
 }
 
 /** The same for a caller that can only `GET`. */
-export function sayRequest({ address, language }: GuideContext, kind: Kind): string {
-  const { sentences } = language.kinds[kind];
-  return `GET ${address}${sayPath(kind, sentences[0]?.body ?? {})}`;
+export function firstContactByGet({ address, language }: GuideContext): string {
+  return `GET ${address}${sayPath('resonance', exampleFirstContact(language))}`;
+}
+
+function exampleFirstContact({ kinds }: Language): JsonObject {
+  return kinds.resonance.sentences[0]?.body ?? {};
 }
 
 /** Paths that can be followed as they are, in the order of `names`. */

@@ -7,11 +7,11 @@ import {
   destinations,
   exampleEntry,
   FIRST_DOORS,
-  firstRequest,
+  firstContactByGet,
+  firstContactRequest,
   type GuideContext,
   linksTo,
   postRequest,
-  sayRequest,
 } from '../guide-parts.ts';
 import { asMarkdown, type Block, type Page, type Template } from './page.ts';
 
@@ -34,10 +34,10 @@ export function welcomePage(context: GuideContext): Page {
       { text: text(language.invitation) },
       { heading: text(pages.first) },
       { text: `${text(language.kinds.resonance.meaning)} ${text(pages.own)}` },
-      { code: firstRequest(context, 'resonance'), of: 'http' },
+      { code: firstContactRequest(context), of: 'http' },
       { heading: text(pages.byGet) },
       { text: text(pages.byGetHow) },
-      { code: sayRequest(context, 'resonance'), of: 'http' },
+      { code: firstContactByGet(context), of: 'http' },
       { heading: text(pages.links) },
       { links: linksTo(context, FIRST_DOORS) },
       { text: text(labels.trust) },
@@ -69,7 +69,7 @@ export function guidePage(context: GuideContext): Page {
       ...replySection(context),
       { heading: text(pages.byGet) },
       { text: text(pages.byGetHow) },
-      { code: sayRequest(context, 'resonance'), of: 'http' },
+      { code: firstContactByGet(context), of: 'http' },
       { heading: text(pages.reading) },
       { text: text(pages.readingHow) },
       { templates: templates(context) },
@@ -103,7 +103,7 @@ function firstContactSection(context: GuideContext): Block[] {
   const { title, meaning } = language.kinds.resonance;
   return [
     { text: `**${text(title)}.** ${text(meaning)}` },
-    { code: firstRequest(context, 'resonance'), of: 'http' },
+    { code: firstContactRequest(context), of: 'http' },
   ];
 }
 

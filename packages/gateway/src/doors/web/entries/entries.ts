@@ -8,7 +8,6 @@ import { COMMON_HEADERS, JSON_TYPE, NO_CACHE, vary } from '../../../http/respons
 import { cachedResponseOf, sendCached } from '../../../http/response/response-cache.ts';
 import { jsonBody, sendResponse } from '../../../http/response/response.ts';
 import { findEntry } from '../../../operations/find-entry.ts';
-import { everythingScope } from '../../../operations/listing-scope.ts';
 import { entryVersion, readVersion } from '../../../operations/read-version.ts';
 import { searchWatermarkFor, untilSearchable } from '../../../operations/search-watermark.ts';
 import type { DoorRequest } from '../../context.ts';
@@ -35,7 +34,7 @@ export async function sendBatch(context: DoorRequest): Promise<void> {
     (await app.responseCache.create(key, head, undefined, async () => {
       const parameters = queryOf(request);
       const last = Math.min(watermark ?? head, head);
-      const batch = await readBatch(app, everythingScope(), parameters, last);
+      const batch = await readBatch(app, parameters, last);
       const plain = jsonBody(batch);
       const headers = { ETag: tag, ...NO_CACHE, ...vary(), ...COMMON_HEADERS };
       return await cachedResponseOf({ head, tag, type: JSON_TYPE, plain, encoding, headers });

@@ -4,7 +4,7 @@ import type { EntryBatch, PageEntry } from '@open-presence/web/page-data';
 import { yieldPeriodically } from '../../../fair-turns.ts';
 import { parseSearchSelection } from '../../../intake/selection.ts';
 import type { Selection } from '../../../log/log.ts';
-import type { ListingScope } from '../../../operations/listing-scope.ts';
+import { everythingScope } from '../../../operations/listing-scope.ts';
 import { pageSelection, readPage } from '../../../operations/read-page.ts';
 import type { DoorContext } from '../../context.ts';
 import { pageEntryOf } from './page-entry.ts';
@@ -20,11 +20,10 @@ const OVERHEAD = 256;
  */
 export async function readBatch(
   { grammar, log }: Pick<DoorContext, 'grammar' | 'log'>,
-  scope: ListingScope,
   parameters: URLSearchParams,
   last: number = log.head(),
 ): Promise<EntryBatch> {
-  const selected = await parseSearchSelection(parameters, { ...scope, grammar, log });
+  const selected = await parseSearchSelection(parameters, { ...everythingScope(), grammar, log });
   const selection = pageSelection(selected, parameters, last);
   const entries: PageEntry[] = [];
   const yieldTurn = yieldPeriodically();

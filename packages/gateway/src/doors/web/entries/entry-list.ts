@@ -1,7 +1,6 @@
 /** The listing of a page, from the place on that its address names by `before` or `after`. */
 import type { EntryBatch, EntryList } from '@open-presence/web/page-data';
 
-import { everythingScope } from '../../../operations/listing-scope.ts';
 import type { DoorContext } from '../../context.ts';
 import { readBatch } from './entry-batch.ts';
 
@@ -27,7 +26,7 @@ export async function readList(
   const [onward, backward] =
     order === 'newest' ? (['before', 'after'] as const) : (['after', 'before'] as const);
   const read = (more: Parameters): Promise<EntryBatch> =>
-    readBatch(app, everythingScope(), parametersOf({ limit: PAGE_SIZE, ...filters, ...more }));
+    readBatch(app, parametersOf({ limit: PAGE_SIZE, ...filters, ...more }));
   const query = parametersOf(filters).toString();
   const back = address.get(backward);
   if (back !== null) {

@@ -3,7 +3,7 @@ import { localize } from '@open-presence/protocol';
 import type { RenderOptions, Shell } from '@open-presence/web/page-data';
 
 import type { DoorRequest } from '../../context.ts';
-import { FIRST_DOORS, firstRequest, linksTo, sayRequest } from '../../guide-parts.ts';
+import { FIRST_DOORS, firstContactByGet, firstContactRequest, linksTo } from '../../guide-parts.ts';
 
 export function houseGuide(
   { app }: DoorRequest,
@@ -17,9 +17,9 @@ export function houseGuide(
   return {
     blocks: [
       { text: `${text(kinds.resonance.meaning)} ${text(pages.own)}` },
-      { code: firstRequest(context, 'resonance') },
+      { code: firstContactRequest(context) },
       { text: text(pages.byGetHow) },
-      { code: sayRequest(context, 'resonance') },
+      { code: firstContactByGet(context) },
       { links: linksTo(context, FIRST_DOORS) },
       { text: text(labels.trust) },
     ],
