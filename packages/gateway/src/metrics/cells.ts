@@ -48,13 +48,3 @@ export class Buckets {
     return { cumulative, sum: cells[at + this.bounds.length + 1] ?? 0 };
   }
 }
-
-/** The histogram of values of several threads. */
-export function sumOf(histograms: readonly HistogramValue[]): HistogramValue {
-  const [first, ...others] = histograms;
-  if (first === undefined) return { cumulative: [], sum: 0 };
-  const cumulative = first.cumulative.map((count, at) =>
-    others.reduce((total, other) => total + (other.cumulative[at] ?? 0), count),
-  );
-  return { cumulative, sum: others.reduce((total, { sum }) => total + sum, first.sum) };
-}

@@ -7,7 +7,8 @@ import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { Buckets, HistogramValue } from './cells.ts';
 
 type Labels = Readonly<Record<string, string>>;
-export type Samples<Value> = Iterable<readonly [labels: Labels, value: Value]>;
+export type Sample<Value> = readonly [labels: Labels, value: Value];
+export type Samples<Value> = Iterable<Sample<Value>>;
 
 export interface Family<Value> {
   readonly name: string;

@@ -75,7 +75,7 @@ export class GatewayMetrics {
     return { usage: this.#addUsage(thread), store: this.#storeMemory };
   }
 
-  /** The memory of a thread that serves HTTP. `routes`: the paths that requests may have. */
+  /** The memory of a thread that serves HTTP. `routes`: the paths that requests may have, for all threads the same. */
   addHttpThread(
     thread: string,
     routes: readonly string[],
@@ -298,8 +298,8 @@ export class GatewayMetrics {
     });
   }
 
-  #routeTotals(): RouteTotals[] {
-    return [...this.#http.values()].flatMap((metrics) => [...metrics.totals()]);
+  #routeTotals(): Iterable<RouteTotals> {
+    return HttpMetrics.totals([...this.#http.values()]);
   }
 }
 

@@ -79,12 +79,19 @@ export class HttpMetrics {
     return { connections, streams, stalledStreams, bytesRead, bytesWritten };
   }
 
-  /** In the order of routes and methods; one for each. */
-  *totals(): Generator<RouteTotals, void, undefined> {
-    const cells = this.#cells;
-    for (const [routeIndex, route] of this.#routes.entries()) {
+  /**
+   * What threads that have the same routes have counted together: one for each route and method, in
+   * their order.
+   */
+  static *totals(threads: readonly HttpMetrics[]): Generator<RouteTotals, void, undefined> {
+    const [first] = threads;
+    if (first === undefined) return;
+    const cells: Cells = new Float64Array(HttpMetrics.allocate(first.#routes));
+    for (const thread of threads)
+      for (const [at, value] of thread.#cells.entries()) add(cells, at, value);
+    for (const [routeIndex, route] of first.#routes.entries()) {
       for (const [index, method] of METHODS.entries()) {
-        const at = this.#at(routeIndex, index);
+        const at = first.#at(routeIndex, index);
         const statuses = [...STATUSES, 'other'].map((status, offset) => {
           return { status: String(status), count: cells[at + offset] ?? 0 };
         });

@@ -1,42 +1,20 @@
-/** Samples of what all threads have counted of their routes: those with the same labels as one. */
-import { type HistogramValue, sumOf } from './cells.ts';
-import type { Samples } from './families.ts';
+/** Samples of the requests of routes, without those that are 0. */
+import type { HistogramValue } from './cells.ts';
+import type { Sample } from './families.ts';
 import type { RouteTotals } from './http-metrics.ts';
 
-type Sample = [labels: Record<string, string>, value: number];
-
-export function requestSamples(totals: readonly RouteTotals[]): Samples<number> {
-  return sumSamples(
-    totals.flatMap(({ method, route, statuses }) =>
-      statuses.map(({ status, count }): Sample => [{ method, route, status }, count]),
-    ),
-  );
+export function* requestSamples(totals: Iterable<RouteTotals>): Generator<Sample<number>> {
+  for (const { method, route, statuses } of totals)
+    for (const { status, count } of statuses)
+      if (count > 0) yield [{ method, route, status }, count];
 }
 
-export function abortedSamples(totals: readonly RouteTotals[]): Samples<number> {
-  return sumSamples(
-    totals.map(({ method, route, aborted }): Sample => [{ method, route }, aborted]),
-  );
+export function* abortedSamples(totals: Iterable<RouteTotals>): Generator<Sample<number>> {
+  for (const { method, route, aborted } of totals)
+    if (aborted > 0) yield [{ method, route }, aborted];
 }
 
-/** Without those that are 0. */
-function sumSamples(samples: readonly Sample[]): Samples<number> {
-  const sums = new Map<string, Sample>();
-  for (const [labels, value] of samples) {
-    if (value === 0) continue;
-    const key = JSON.stringify(labels);
-    sums.set(key, [labels, value + (sums.get(key)?.[1] ?? 0)]);
-  }
-  return sums.values();
-}
-
-export function* durationSamples(
-  totals: readonly RouteTotals[],
-): Generator<[labels: Record<string, string>, value: HistogramValue], void, undefined> {
-  const groups = Map.groupBy(totals, ({ method, route }) => `${method} ${route}`);
-  for (const group of groups.values()) {
-    const duration = sumOf(group.map((totals) => totals.duration));
-    const [{ method, route } = { method: '', route: '' }] = group;
+export function* durationSamples(totals: Iterable<RouteTotals>): Generator<Sample<HistogramValue>> {
+  for (const { method, route, duration } of totals)
     if ((duration.cumulative.at(-1) ?? 0) > 0) yield [{ method, route }, duration];
-  }
 }
