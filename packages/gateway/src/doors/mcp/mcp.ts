@@ -15,6 +15,8 @@
  * Test: `packages/gateway/src/doors/mcp/mcp.test.ts` “tells a subscriber who stalled of each thing
  *   once, when it reads on”
  */
+import { setImmediate as nextTick } from 'node:timers/promises';
+
 import { GatewayError, statusOf } from '@open-presence/protocol';
 
 import { isDisconnected } from '../../http/context.ts';
@@ -62,7 +64,19 @@ export function receiveMessages(createHandler: HandlerFor): (context: DoorReques
   };
 }
 
+/** What the SDK is made of, its imports first. Others have turns between two parts. */
+const SDK_PARTS: readonly (() => Promise<unknown>)[] = [
+  () => import('zod/v4/core'),
+  () => import('zod/v4'),
+  () => import('@modelcontextprotocol/core'),
+  () => import('@modelcontextprotocol/server'),
+];
+
 const post = receiveMessages(async (app) => {
+  for (const load of SDK_PARTS) {
+    await load();
+    await nextTick();
+  }
   const { SdkHandler } = await import('./sdk-handler.ts');
   const { createServer } = await import('./server.ts');
   return new SdkHandler(app, createServer);
