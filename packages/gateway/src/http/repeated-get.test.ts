@@ -16,13 +16,14 @@ const LIST_END = /"next":[^\n]*\n/;
 const TIMES = [1, 2, 3];
 const ROUTE = { path: '/api/garden', door: 'rest' };
 
-function isRemembered(text: string): boolean {
+/** Whether it is found again when it comes as `again`. */
+function isRemembered(text: string, again = text): boolean {
   const gets = new RepeatedGets();
   const bytes = Buffer.from(text, 'latin1');
   const request = new IncomingMessage(new Socket());
   gets.allow(request, () => undefined);
   if (isOneHead(bytes)) gets.remember(bytes, request, ROUTE);
-  return gets.get(bytes) !== undefined;
+  return gets.get(Buffer.from(again, 'latin1')) !== undefined;
 }
 
 function withHeaders(...lines: readonly string[]): string {
@@ -63,6 +64,16 @@ test('a GET is remembered with headers that clients send, and with no others', (
     LIST.slice(0, -1),
   ];
   for (const text of others) assert.ok(!isRemembered(text), text);
+});
+
+test('a GET is the same whatever a proxy says of its caller', () => {
+  for (const name of ['X-Forwarded-For', 'x-real-ip', 'Forwarded', 'X-Request-Id', 'traceparent']) {
+    const [one, other] = [withHeaders(`${name}: 10.0.0.1`), withHeaders(`${name}: for=_b;by=c`)];
+    assert.ok(isRemembered(one, other), name);
+    assert.ok(!isRemembered(one, LIST.replace('garden', 'seeds')), name);
+  }
+  const [curl, other] = [withHeaders('User-Agent: curl'), withHeaders('User-Agent: other')];
+  assert.ok(!isRemembered(curl, other));
 });
 
 /** Sends it, and resolves to what is received until this comes. */

@@ -3,13 +3,14 @@
  * response is in the cache: a caller that polls sends the same request each time.
  *
  * Owns the heads of recent requests, and how the response to each is found. A handler that sends from
- * the cache says so with `allow`. Refuses to know paths and parameters: the same bytes ask for the same.
+ * the cache says so with `allow`. Refuses to know paths and parameters: the same bytes ask for the same,
+ * whatever a proxy says of the caller.
  */
 import type { IncomingMessage } from 'node:http';
 
 import type { RouteName } from './request-observer.ts';
 import type { CachedResponse } from './response/response-cache.ts';
-import { isSimpleGet } from './simple-head.ts';
+import { commonHead, isSimpleGet } from './simple-head.ts';
 
 /**
  * Finds the response for the log as it is now, or the one that is being created. Undefined, or resolves
@@ -41,7 +42,7 @@ export class RepeatedGets {
   remember(bytes: Buffer, request: IncomingMessage, route: RouteName): void {
     const find = this.#allowed.get(request);
     if (find === undefined || bytes.length > MAX_HEAD_SIZE) return;
-    const head = bytes.toString('latin1');
+    const head = commonHead(bytes.toString('latin1'));
     if (this.#byHead.has(head) || !isSimpleGet(head)) return;
     if (this.#byHead.size === MAX_HEADS) this.#byHead.clear();
     this.#byHead.set(head, { route, find });
@@ -50,7 +51,8 @@ export class RepeatedGets {
   /** Undefined for bytes that are anything but one such request, from its first byte to its last. */
   get(bytes: Buffer): RepeatedGet | undefined {
     if (!isGet(bytes) || this.#byHead.size === 0) return undefined;
-    return this.#byHead.get(bytes.toString('latin1'));
+    const head = bytes.toString('latin1');
+    return this.#byHead.get(head) ?? this.#byHead.get(commonHead(head));
   }
 }
 

@@ -40,6 +40,7 @@ const HEADERS: Readonly<Record<string, HeaderUse>> = {
   'Accept-Language': 'none',
   'Cache-Control': 'none',
   DNT: 'none',
+  Forwarded: 'none',
   'Idempotency-Key': 'key',
   Origin: 'page',
   Pragma: 'none',
@@ -51,12 +52,19 @@ const HEADERS: Readonly<Record<string, HeaderUse>> = {
   'Sec-Fetch-Dest': 'none',
   'Sec-Fetch-Mode': 'none',
   'Sec-Fetch-Site': 'page',
+  Traceparent: 'none',
+  Tracestate: 'none',
   'User-Agent': 'none',
+  Via: 'none',
   'X-Forwarded-For': 'none',
   'X-Forwarded-Host': 'none',
   'X-Forwarded-Proto': 'none',
   'X-Real-IP': 'none',
+  'X-Request-Id': 'none',
 };
+/** Those by which proxies tell callers and requests apart: each request may have other values. */
+const VARYING =
+  /\r\n(Forwarded|Traceparent|Tracestate|X-Forwarded-For|X-Real-IP|X-Request-Id): ?[ -~]*(?=\r\n)/gi;
 /** By the spellings that clients use. */
 const USES: ReadonlyMap<string, HeaderUse> = new Map(
   Object.entries(HEADERS).flatMap(([name, use]) => [
@@ -64,6 +72,11 @@ const USES: ReadonlyMap<string, HeaderUse> = new Map(
     [name.toLowerCase(), use],
   ]),
 );
+
+/** Equal for heads that differ only in what a proxy says of the caller, which has no effect. */
+export function commonHead(head: string): string {
+  return head.replaceAll(VARYING, '\r\n$1: 0');
+}
 
 /**
  * Whether the head is one of a `GET` whose response depends on nothing but its bytes and what is served.

@@ -8,7 +8,7 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-import { simplePostHead, type SimpleHead } from './simple-head.ts';
+import { commonHead, simplePostHead, type SimpleHead } from './simple-head.ts';
 
 export interface SimplePost extends Omit<SimpleHead, 'isKeyed'> {
   /** Neither encoded nor a form by its type. A view of what was received. */
@@ -55,7 +55,7 @@ export function simplePostIn(bytes: Buffer): SimplePost | undefined {
   if (bytes[0] !== P) return undefined;
   const headSize = bytes.indexOf('\r\n\r\n') + 4;
   if (headSize < 4 || headSize > MAX_HEAD_SIZE) return undefined;
-  const text = bytes.toString('latin1', 0, headSize - 2);
+  const text = commonHead(bytes.toString('latin1', 0, headSize - 2));
   const found = LENGTH_LINE.exec(text);
   const length = found?.[1] ?? '';
   if (found === null || Number(length) !== bytes.length - headSize) return undefined;
