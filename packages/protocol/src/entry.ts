@@ -27,7 +27,10 @@ export const VISITOR_PREFIX = 'visitor_';
 export const FILTER_NAMES = ['identity', 'identityType', 'seeking', 'to', 'inReplyTo'] as const;
 export type Filter = (typeof FILTER_NAMES)[number];
 
-/** By filter: the members of a body in which it looks for its value. */
+/**
+ * By filter: the members of a body in which it looks for its value. An entry is stored with its facets in
+ * this order; `identity` stays first, where the newest entry of each identity is looked for.
+ */
 export const FILTER_MEMBERS = {
   identity: ['ai_identity', 'identity'],
   identityType: ['identityType'],
