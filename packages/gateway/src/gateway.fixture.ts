@@ -46,14 +46,28 @@ export interface TestGatewayOptions {
   readonly observe?: RequestObserver;
 }
 
+interface Packaged {
+  readonly text: Uint8Array;
+  readonly packaged: Language;
+}
+
+let loading: Promise<Packaged> | undefined;
+
+/** Read once: parsing takes longer than many tests. */
+async function packagedLanguage(): Promise<Packaged> {
+  loading ??= readFile(LANGUAGE).then((text) => {
+    return { text, packaged: parseLanguage(text.toString(), 'mova-snu.yaml') };
+  });
+  return await loading;
+}
+
 export async function openGateway(
   log: Log,
   options: TestGatewayOptions = {},
 ): Promise<TestGateway> {
   const { starting: waking = false, publicUrl, words, bypass = true, observe } = options;
   const state = options.state ?? ((): State => (waking ? 'waking' : logState(log.writable())));
-  const text = await readFile(LANGUAGE);
-  const packaged = parseLanguage(text.toString(), 'mova-snu.yaml');
+  const { text, packaged } = await packagedLanguage();
   const language = { ...packaged, ...words?.(packaged) };
   const reported: object[] = [];
   const report = { error: (details: object) => void reported.push(details) };
