@@ -19,7 +19,7 @@ import { Segments } from './segments.ts';
 
 const COUNT = 'SELECT count(*) AS count FROM newest';
 
-/** An index of so many identities, in the place of the one before. */
+/** Puts an index with this many identities in the place of the one before. */
 function putIndex(paths: DataPaths, identities: number): void {
   const file = indexFile(paths, 0);
   mkdirSync(dirname(file), { recursive: true });
