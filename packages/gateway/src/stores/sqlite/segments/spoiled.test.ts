@@ -30,59 +30,60 @@ function putIndex(paths: DataPaths, identities: number): void {
   renameSync(`${file}.new`, file);
 }
 
-describe('a segment that took the place of a spoiled one', () => {
-  const world = async (): Promise<
-    {
-      readonly paths: DataPaths;
-      readonly shared: SharedState;
-      readonly reader: SegmentReader;
-      readonly reported: SpoiledSegment[];
-      readonly put: (identities: number) => void;
-    } & AsyncDisposable
-  > => {
-    const folder = await dataFolder();
-    const [paths, shared] = [dataPathsIn(folder.path), new SharedState()];
-    const reported: SpoiledSegment[] = [];
-    const reader = new SegmentReader(paths, shared.segments, (spoiled) => reported.push(spoiled));
-    const put = (identities: number): void => {
-      shared.segments.withdraw(0);
-      putIndex(paths, identities);
-      shared.segments.publish(0, fingerprintOf(statSync(indexFile(paths, 0))));
+for (const mark of ['', 'sealed'] as const)
+  describe(`a segment (${mark || 'open'}) that took the place of a spoiled one`, () => {
+    const world = async (): Promise<
+      {
+        readonly paths: DataPaths;
+        readonly shared: SharedState;
+        readonly reader: SegmentReader;
+        readonly reported: SpoiledSegment[];
+        readonly put: (identities: number) => void;
+      } & AsyncDisposable
+    > => {
+      const folder = await dataFolder();
+      const [paths, shared] = [dataPathsIn(folder.path), new SharedState()];
+      const reported: SpoiledSegment[] = [];
+      const reader = new SegmentReader(paths, shared.segments, (spoiled) => reported.push(spoiled));
+      const put = (identities: number): void => {
+        shared.segments.withdraw(0);
+        putIndex(paths, identities);
+        shared.segments.publish(0, fingerprintOf(statSync(indexFile(paths, 0))), mark);
+      };
+      const dispose = async (): Promise<void> => {
+        reader[Symbol.dispose]();
+        await folder[Symbol.asyncDispose]();
+      };
+      return { paths, shared, reader, reported, put, [Symbol.asyncDispose]: dispose };
     };
-    const dispose = async (): Promise<void> => {
-      reader[Symbol.dispose]();
-      await folder[Symbol.asyncDispose]();
+    const countIn = (reader: SegmentReader): number => {
+      for (const steps = reader.steps(0, (index) => index.statement(COUNT).get()); ;) {
+        const { done, value } = steps.next();
+        if (done === true) return Number(value?.value?.['count']);
+      }
     };
-    return { paths, shared, reader, reported, put, [Symbol.asyncDispose]: dispose };
-  };
-  const countIn = (reader: SegmentReader): number => {
-    for (const steps = reader.steps(0, (index) => index.statement(COUNT).get()); ;) {
-      const { done, value } = steps.next();
-      if (done === true) return Number(value?.value?.['count']);
-    }
-  };
 
-  it('is read by whoever had the old file open', async () => {
-    await using made = await world();
-    made.put(3);
-    assert.equal(countIn(made.reader), 3);
-    made.put(5);
-    assert.equal(countIn(made.reader), 5);
-    assert.deepEqual(made.reported, []);
-  });
+    it('is read by whoever had the old file open', async () => {
+      await using made = await world();
+      made.put(3);
+      assert.equal(countIn(made.reader), 3);
+      made.put(5);
+      assert.equal(countIn(made.reader), 5);
+      assert.deepEqual(made.reported, []);
+    });
 
-  it('is not reported for a fault of the old file', async () => {
-    await using made = await world();
-    made.put(3);
-    assert.equal(countIn(made.reader), 3);
-    // The old file has lost its form, and stays open.
-    const broken = indexFile(made.paths, 0);
-    writeFileSync(broken, Buffer.alloc(statSync(broken).size, 7));
-    made.put(5);
-    assert.equal(countIn(made.reader), 5);
-    assert.deepEqual(made.reported, []);
+    it('is not reported for a fault of the old file', async () => {
+      await using made = await world();
+      made.put(3);
+      assert.equal(countIn(made.reader), 3);
+      // The old file has lost its form, and stays open.
+      const broken = indexFile(made.paths, 0);
+      writeFileSync(broken, Buffer.alloc(statSync(broken).size, 7));
+      made.put(5);
+      assert.equal(countIn(made.reader), 5);
+      assert.deepEqual(made.reported, []);
+    });
   });
-});
 
 describe('a search for a segment that was reported as spoiled', () => {
   it('waits until the segment was made again', async () => {

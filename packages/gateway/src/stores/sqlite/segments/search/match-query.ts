@@ -72,7 +72,7 @@ const NO_TERMS: TermList = termList([]);
 export class MatchQuery {
   /** A row that one of these matches, and for which `rest` holds, has what it must have. */
   readonly first: () => Iterable<string>;
-  /** What each of these has, where they are several for the alternatives that they also have. */
+  /** The conditions that all queries of `first` share, if alternatives make them several. */
   readonly common: string | undefined;
   readonly rest: readonly RowCondition[];
   /** The one query that is all of that; undefined where there are several. */
@@ -157,8 +157,9 @@ function divide(conditions: readonly FacetCondition[]): {
 }
 
 /**
- * The first is often the kind or the room of a listing, which most entries have. FTS5 would look into it for
- * each entry that has any of the others. It looks into a NOT before, for entries that have them all.
+ * FTS5 moves all parts of an AND forward together. The first condition is often the kind or the room of a
+ * listing, which most entries have, so FTS5 would look it up for each match of any other. A NOT is one part:
+ * only entries that match all of it are looked up in the first condition.
  */
 function matchAll([first = '', ...others]: readonly string[]): string {
   return others.length === 0 ? first : `((${others.join(' AND ')}) NOT ${NOTHING}) AND ${first}`;

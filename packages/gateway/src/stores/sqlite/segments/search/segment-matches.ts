@@ -85,6 +85,7 @@ export class SegmentMatches {
   *#smallPage({ order, low, high, limit }: PageOf, step: 1 | -1): SearchSteps<SeqPage> {
     const sql = order === 'newest' ? NEWEST : OLDEST;
     const { first, rest, common } = this.#query;
+    // Alternatives may be many statements.
     const mayMatch =
       common === undefined || (yield* this.#ids(sql, common, low, high, 1)).length > 0;
     if (!mayMatch) return { seqs: [], next: undefined };
