@@ -57,7 +57,6 @@ class Follower implements Orderer {
   readonly #tried = Promise.withResolvers<void>();
   /** Whether a server could lose what it acknowledges. */
   #isServerWrong = false;
-  /** Whether the servers can be reached now. */
   #isConnected = true;
   #lastApplied: number;
 
@@ -202,7 +201,6 @@ class Follower implements Orderer {
     });
   }
 
-  /** Until the store closes. */
   async #run(): Promise<void> {
     const { signal } = this.#replica;
     const connection = await connectToServers(this.#start.address, signal);

@@ -18,7 +18,6 @@ export function entryPath(id: string): string {
   return `/api/entries/${id}`;
 }
 
-/** The page that shows an entry. */
 export function entryPagePath(id: string): string {
   return `/entries/${id}`;
 }
@@ -69,7 +68,6 @@ export const SHORT_FEED_PATHS: Readonly<Record<FeedForm, string>> = {
   'json-feed': '/feed.json',
 };
 
-/** The path of the feed of a listing. */
 export function feedPath(path: string, form: FeedForm): string {
   return `${path}.${form}`;
 }

@@ -12,7 +12,6 @@ import { gatewayOf } from '../publishing/publisher.ts';
 
 /** What a copy tells, as JSON. */
 interface CopyReport {
-  /** The id of the gateway's publisher. */
   readonly publisher: string;
   /**
    * The link of its newest entry, or of one shortly before, and the links of the entries that the

@@ -70,7 +70,6 @@ export class ReceivedUploads {
     return abandoned;
   }
 
-  /** To be called with each chunk. */
   add({ publisher, position, time }: PlacedMessage, { name, file, offset, bytes }: Chunk): void {
     if (this.#unused.has(name)) {
       this.#unstored.push(name);
@@ -125,7 +124,6 @@ export class ReceivedUploads {
     await this.#files.place(large);
   }
 
-  /** Whether it has been given up. */
   isUnused(name: string): boolean {
     return this.#unused.has(name);
   }

@@ -32,7 +32,6 @@ import type { MessageStore } from '../stream/stored-messages.ts';
 /** How often it is looked what other gateways have withheld. */
 const INTERVAL_MS = 10_000;
 const RETRY_MS = 500;
-/** Rows that are read at once. */
 const STEP_SIZE = 100;
 
 interface StreamEraserParts {

@@ -57,7 +57,6 @@ export class DraftPublisher {
   /** Large drafts, whose uploads are on their way to the stream. */
   readonly #sending = new Set<Omit<Piece, 'packed'>>();
   readonly #queue: Piece[] = [];
-  /** Drafts in the queue. */
   #queued = 0;
   /** Published pieces, by the number of their message. */
   readonly #published = new Map<number, readonly Piece[]>();

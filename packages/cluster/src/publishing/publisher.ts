@@ -54,7 +54,6 @@ export class Publisher {
     this.#onHolding = onHolding;
   }
 
-  /** Messages that are on their way. */
   get inFlight(): number {
     return this.#unsettled.size;
   }

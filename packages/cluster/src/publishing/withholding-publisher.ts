@@ -22,7 +22,6 @@ export class WithholdingPublisher {
     this.#erasedInStream = erasedInStream;
   }
 
-  /** See `Orderer`. */
   async withhold(items: readonly OrderedWithholding[]): Promise<number | 'unavailable'> {
     const erasing = packWithholdings(items).map((payload) => {
       const { promise, resolve } = Promise.withResolvers<Erased>();

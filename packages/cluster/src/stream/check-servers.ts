@@ -60,7 +60,6 @@ export async function checkServers(addresses: readonly string[]): Promise<readon
   return addresses.filter((_, index) => checks[index]?.stores === false);
 }
 
-/** What was found at the address of a server. */
 interface ServerCheck {
   /** False where none runs, or without JetStream: it turns that off where its disk is full. */
   readonly stores: boolean;
@@ -185,7 +184,6 @@ async function readVariables(monitor: string): Promise<ServerVariables | undefin
   }
 }
 
-/** Whether something accepts connections there. */
 async function listens(address: string): Promise<boolean> {
   const { hostname, port } = new URL(`nats://${address}`);
   const host = hostname.replace(/^\[|\]$/g, '');

@@ -36,7 +36,6 @@ export interface PlacedMessage extends StreamMessage {
 }
 
 export interface Chunk extends UploadChunk {
-  /** The name of the upload. */
   readonly name: string;
 }
 

@@ -1,4 +1,3 @@
-/** Single messages of the stream. */
 import {
   jetstream,
   type JetStreamClient,
@@ -14,7 +13,6 @@ import { erasedSubject, uploadSubject } from './stream.ts';
 
 const TIMEOUT_MS = 5000;
 
-/** Reads, replaces and deletes them. */
 export interface MessageStore {
   /** Undefined if it is deleted. */
   at(position: number): Promise<PlacedMessage | undefined>;

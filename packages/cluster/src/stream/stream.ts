@@ -73,7 +73,6 @@ export async function connectOnce({
 }
 
 export interface StreamState {
-  /** Name of the log that the stream orders. */
   readonly logName: string;
   /** Random. */
   readonly id: string;
@@ -124,7 +123,6 @@ export async function openStream(
   });
 }
 
-/** The state of the stream; undefined if there is none. */
 export async function existingStream(address: StreamAddress): Promise<StreamState | undefined> {
   return await askServers(address, async (manager) => {
     for await (const name of manager.streams.names())

@@ -15,7 +15,6 @@ type ControlOperation = (body: unknown, signal: AbortSignal) => AsyncIterable<st
 /** By path. */
 export type ControlOperations = Readonly<Record<string, ControlOperation>>;
 
-/** Where the gateway listens. */
 export const ADDRESS_PATH = '/address';
 export const PREVIEW_PATH = '/withhold/preview';
 export const WITHHOLD_PATH = '/withhold';

@@ -6,7 +6,6 @@ import { follow } from './follow.ts';
 
 /** What a timer of Node can hold. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
-/** How often the search watermark is polled. */
 const POLL_INTERVAL_MS = 100;
 
 export interface WaitOptions {

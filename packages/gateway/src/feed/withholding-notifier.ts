@@ -6,7 +6,6 @@ import { isStorageFault } from '../storage-fault.ts';
 /** Called with the withholdings of a batch, oldest first; all listeners get the same array. */
 type Listener = (batch: readonly Withholding[]) => void;
 
-/** Withholdings that are reported together. */
 const BATCH_SIZE = 16;
 /** Listeners that are called in one turn of the event loop. */
 const LISTENERS_PER_TURN = 32;

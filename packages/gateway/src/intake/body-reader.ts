@@ -44,7 +44,6 @@ export class BodyReader extends JsonHandler {
 
   /** Whether the current string is a name that could still be a known one. */
   #isNameOpen = false;
-  /** The current member, if it means something. */
   #member: Member | undefined;
   /** Whether the name `room` was read, whose value decides whether it counts. */
   #isRoomDeferred = false;

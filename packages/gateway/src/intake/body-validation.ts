@@ -21,7 +21,6 @@ export const NO_QUOTE: Buffer = Buffer.alloc(0);
 export interface BodyValues {
   /** Type of the outermost value. */
   readonly root: ValueType;
-  /** By name of the member. */
   readonly members: ReadonlyMap<string, BodyValue>;
   /** Names that a caller may have given to a missing member. */
   readonly names: readonly string[];

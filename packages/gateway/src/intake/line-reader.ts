@@ -1,7 +1,6 @@
 /** Splits a body of any length into lines of any length (PROTOCOL.md section 7.8). */
 import { SMALL_BODY_SIZE } from './draft.ts';
 
-/** A line that is in memory. */
 export interface Line {
   /** From 1; blank lines count. */
   readonly number: number;

@@ -8,7 +8,6 @@ import { MAX_NEAR_LENGTH, NearNames } from '../near-names.ts';
 
 export interface NearMember {
   readonly name: string;
-  /** The member that it probably means. */
   readonly known: string;
 }
 

@@ -1,4 +1,3 @@
-/** Parameters that cannot be used, and the errors that say so. */
 import { GatewayError, type Fault } from '@open-presence/protocol';
 
 import type { Log, Seq } from '../log/log.ts';
@@ -13,7 +12,6 @@ export interface ParameterFault {
 /** How many faults of one request are reported: a parameter can be wrong a million times. */
 export const MAX_FAULTS = 16;
 
-/** Characters of a value that are quoted. */
 const MAX_QUOTE = 60;
 
 export function invalidParameter(parameter: string, detail: string): ParameterFault {

@@ -28,7 +28,6 @@ const MAX_NOTED = 16 * 1024;
 const MAX_NOTES = 8;
 const EXAMPLE = 'such as garden "shared memory" trac* -noise';
 
-/** A word or phrase as it was written. */
 interface QueryItem {
   readonly isExcluded: boolean;
   readonly isPhrase: boolean;

@@ -1,6 +1,5 @@
 import { termText, type Term, type TermList } from '../log/text-query.ts';
 
-/** FNV-1a. */
 const HASH_START = 0x811c9dc5;
 const HASH_FACTOR = 0x01000193;
 

@@ -1,4 +1,3 @@
-/** Objects among parsed JSON values. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 export function isJsonObject(value: unknown): value is JsonObject {

@@ -4,7 +4,6 @@ const WORD = 32;
 const NONE = new Uint32Array(0);
 
 export class NestingStack {
-  /** How many are open. */
   depth = 0;
   /** The innermost up to 32; the lowest bit is the innermost, 1 for an object. */
   #word = 0;
@@ -30,7 +29,6 @@ export class NestingStack {
     this.#bits = WORD;
   }
 
-  /** Whether the innermost is an object. */
   inObject(): boolean {
     return (this.#word & 1) === 1;
   }

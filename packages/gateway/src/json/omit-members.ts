@@ -42,7 +42,6 @@ class MemberCopier extends JsonHandler {
   #bytes: Uint8Array = COMMA;
   #offset = 0;
 
-  /** From where on bytes of the piece are copied. */
   #from: number | undefined;
 
   constructor(omitted: ReadonlySet<number>, isEmpty = true) {

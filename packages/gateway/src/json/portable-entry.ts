@@ -31,7 +31,6 @@ export function portableText(
   return Buffer.from(entryOutline(metadata, text.length));
 }
 
-/** The same for an entry that may be in a file. */
 export function portableEntry(exact: Entry): Entry {
   const { metadata, size, portability } = exact;
   if (portability === undefined) return exact;

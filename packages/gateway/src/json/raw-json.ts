@@ -7,7 +7,6 @@ import { JsonScanner } from './scanner.ts';
 
 /** A member of an object or an element of an array. Offsets are in bytes. */
 export interface RawMember {
-  /** Undefined for an element. */
   readonly name: string | undefined;
   /** Where the name starts, or else the value. */
   readonly start: number;

@@ -51,7 +51,6 @@ for (const digit of '0123456789abcdefABCDEF') {
   HEX_VALUE[digit.charCodeAt(0)] = Number.parseInt(digit, 16);
 }
 
-/** The literals of JSON by their first byte. */
 export const LITERALS: Readonly<Record<number, 'true' | 'false' | 'null'>> = {
   0x74: 'true',
   0x66: 'false',

@@ -38,7 +38,6 @@ export class JsonScanner {
   #reported = 0;
   /** Whether the handler wants the content of the current string. */
   #wantsText = false;
-  /** Whether the current string is a member name. */
   #inName = false;
   /** Where an escape ends that begins the current member name. */
   #firstEscapeEnd = 0;
@@ -190,7 +189,6 @@ export class JsonScanner {
     this.#state = STRING;
   }
 
-  /** The first byte of a number or literal. */
   #startScalar(bytes: Uint8Array, at: number): void {
     const byte = bytes[at] ?? 0;
     const literal = tables.LITERALS[byte];

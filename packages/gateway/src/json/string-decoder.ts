@@ -27,7 +27,6 @@ export class StringDecoder {
     this.#high = '';
   }
 
-  /** Characters without a backslash. */
   text(bytes: Uint8Array, from: number, to: number): void {
     if (this.#high !== '') this.end();
     if (this.#length + to - from > MAX_HELD) {
@@ -40,7 +39,6 @@ export class StringDecoder {
     this.#length += to - from;
   }
 
-  /** A UTF-16 code unit that was escaped. */
   codeUnit(code: number): void {
     if (this.#high === '' && (code < 0xd800 || code > 0xdfff)) {
       this.#addCharacter(code);

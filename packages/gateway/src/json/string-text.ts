@@ -33,7 +33,6 @@ async function* contentOf(
   yield Buffer.concat(speller.spelled);
 }
 
-/** Whether a text is a JSON object. */
 export async function isObjectText(chunks: AsyncIterable<Uint8Array>): Promise<boolean> {
   const root = new RootType();
   const scanner = new JsonScanner(root);

@@ -11,9 +11,7 @@ import { JsonHandler, type ValueType } from './handler.ts';
 import { JsonScanner } from './scanner.ts';
 
 export interface StringSink {
-  /** More of the current value. */
   text(piece: string): void;
-  /** The value is complete. */
   end(): void;
 }
 
@@ -108,7 +106,6 @@ class StringValueHandler extends JsonHandler {
   }
 }
 
-/** All values of a body that is in memory. */
 export function stringValuesIn(body: Uint8Array): string[] {
   const values: string[] = [];
   let value = '';

@@ -1,7 +1,4 @@
-/**
- * A facet is a name and a value by which entries are selected (`identity` = "Mova"), hashed to a
- * fixed size, so that values may be of any length.
- */
+/** A name and a value by which entries are selected, hashed to a fixed size: values may be of any length. */
 import { createHash, hash, type Hash } from 'node:crypto';
 
 import {

@@ -31,7 +31,6 @@ export interface WithholdingCopy extends Pick<Withholding, 'time' | 'reason'> {
   readonly seq: Seq;
 }
 
-/** A copy whose body is in memory. */
 export type SmallCopy = EntryCopy & { readonly body: Uint8Array };
 
 /** Why an entry is not taken. */
@@ -61,15 +60,9 @@ export interface LogCopier {
   spool(): Spool;
   /** Bytes of the entries that were added and not sent yet. */
   readonly pending: number;
-  /**
-   * Adds an entry after those before. Takes ownership of a spooled body: it is to be awaited then,
-   * and throws a `GatewayError` if the disk is full or failed.
-   */
+  /** A spooled body is taken over: then it is to be awaited, and throws a `GatewayError` if the disk fails. */
   add(copy: EntryCopy): void | Promise<void>;
-  /**
-   * Stores what was added, in one commit; skips what the log has. Entries for the next may be added
-   * meanwhile.
-   */
+  /** Stores what was added, in one commit; skips what the log has. More may be added meanwhile. */
   commit(): Promise<CopyResult>;
   /** Withholds entries as they were elsewhere. Resolves and rejects as `Log.withhold`. */
   withhold(withholdings: readonly WithholdingCopy[]): Promise<void>;

@@ -63,7 +63,6 @@ export interface Draft {
   readonly key?: Uint8Array;
 }
 
-/** A draft whose body is in memory. */
 export type SmallDraft = Draft & { readonly body: Uint8Array };
 
 export type AppendResult =
@@ -95,21 +94,17 @@ export interface Selection {
   /** Entries that match, as far as the search watermark. */
   readonly textQuery?: TextQuery;
   readonly order: Order;
-  /** Only seqs greater than this. */
   readonly after?: Seq;
-  /** Only seqs less than this. */
   readonly before?: Seq;
   /** Only times from this on (inclusive), in ms since 1970. */
   readonly since?: number;
   /** Only times before this (exclusive), in ms since 1970. */
   readonly until?: number;
-  /** Maximum number of entries. */
   readonly limit?: number;
   /** Aborting ends the read and all work for it: its next step throws the signal's reason. */
   readonly signal?: AbortSignal;
 }
 
-/** What a read returns after its last entry. */
 export interface ReadEnd {
   /** The seq of the last entry that was read, or undefined if there was none. */
   readonly last: Seq | undefined;
@@ -117,7 +112,6 @@ export interface ReadEnd {
   readonly more: boolean;
 }
 
-/** A read as it runs. */
 export type LogRead<T> = AsyncGenerator<T, ReadEnd, undefined>;
 
 /** Where a read of texts can be continued by a new one. */
@@ -128,7 +122,6 @@ export interface ReadPosition {
   readonly left: number;
 }
 
-/** Encodings in which a store may hold texts. */
 export type StoredEncoding = 'zstd' | 'gzip';
 
 /**
@@ -151,7 +144,6 @@ export interface StoredText {
   verify(): Promise<void>;
 }
 
-/** A read of texts as it runs. */
 export interface TextRead<Chunk = Uint8Array> extends LogRead<Chunk> {
   /**
    * The chunk that was returned last, and those since this changed, contain what follows this
@@ -161,7 +153,6 @@ export interface TextRead<Chunk = Uint8Array> extends LogRead<Chunk> {
   readonly position?: () => ReadPosition | undefined;
 }
 
-/** Selects the newest entries of each identity. */
 export interface NewestQuery extends Pick<Selection, 'after' | 'before' | 'since'> {
   /** Larger entries are left out, in bytes. */
   readonly maxSize: number;
@@ -180,9 +171,7 @@ export interface RankedQuery extends Omit<Selection, 'order'> {
 
 /** Where ranked results can be continued by a new query. */
 interface RankedPosition {
-  /** Only seqs less than this. */
   readonly before: Seq;
-  /** How many of the best results to leave out. */
   readonly skip: number;
 }
 
@@ -203,9 +192,7 @@ export interface Entry {
   chunks(from?: number): AsyncIterable<Uint8Array>;
 }
 
-/** A result of a ranked query. */
 export interface RankedEntry extends Entry {
-  /** The results after this one. */
   readonly next: RankedPosition;
   /** The lowest seq of the section that it is in; undefined where no entries are before that section. */
   readonly rankedFrom: Seq | undefined;
@@ -221,12 +208,9 @@ export interface Withholding {
   readonly reason: string;
 }
 
-/** Consecutive withholdings. */
 export interface WithholdingRange {
   readonly order: Order;
-  /** Only numbers greater than this. */
   readonly after?: number;
-  /** Only numbers less than this. */
   readonly before?: number;
   readonly limit?: number;
 }
@@ -239,12 +223,10 @@ export interface Damage {
   readonly version: number;
 }
 
-/** How many entries of one kind a room has. */
 export interface RoomCount {
   readonly room: string;
   readonly kind: Kind;
   readonly count: number;
-  /** The newest of them. */
   readonly latest: { readonly seq: Seq; readonly time: number };
 }
 

@@ -37,9 +37,7 @@ export interface UnpackedBatch extends Omit<OrderedBatch, 'drafts'> {
   readonly drafts: readonly PackedDraft[];
 }
 
-/** Where a replica stands in its stream. */
 export interface StreamPosition {
-  /** The id of the stream. */
   readonly stream: string;
   /** The last message that was applied, by its sequence in the stream. */
   readonly position: number;
@@ -49,7 +47,6 @@ export interface StreamPosition {
   readonly head: Seq;
 }
 
-/** Applies the batches in one transaction. */
 export interface ApplyRequest extends Pick<StreamPosition, 'stream' | 'resumeAt'> {
   readonly apply: readonly OrderedBatch[];
 }
@@ -91,7 +88,6 @@ export interface WithheldForm extends Pick<Withholding, 'time' | 'reason'> {
   readonly digest: Uint8Array;
   /** The key column. */
   readonly key: Uint8Array | undefined;
-  /** Name of the upload that had the body. */
   readonly upload: string | undefined;
 }
 

@@ -50,7 +50,6 @@ export interface PackedDraft {
   readonly large: LargeBody | undefined;
 }
 
-/** A body in its own file. */
 export interface LargeBody {
   readonly name: string;
   /** Bytes of the file: the body and the closing brace. */

@@ -164,7 +164,6 @@ export interface ReplicaReader {
   /** The drafts of a message that made no entry, and the entry that had their key, or 0. */
   repeats(position: number): ReadonlyMap<number, Seq>;
   withheld(seq: Seq): Pick<Withholding, 'time' | 'reason'> | undefined;
-  /** Whether an entry has this upload. */
   hasUpload(name: string): boolean;
 }
 
@@ -199,7 +198,6 @@ export interface LogFormat {
   ): WithheldForm;
 }
 
-/** A data folder that no gateway has open. */
 export interface ReplicaFolder {
   readonly path: string;
   /** Undefined for one without entries. Throws where it has other entries than its stream has given it. */
@@ -223,6 +221,5 @@ export interface LogBeginning {
   readonly head: Seq;
   /** The link of that entry, in hex. */
   readonly link: string;
-  /** How many entries of it were withheld. */
   readonly withheld: number;
 }

@@ -32,7 +32,6 @@ export interface ResumableRead {
   start(from: ReadPosition, isPlain: boolean): TextRead<Chunk>;
 }
 
-/** A read of the texts of a selection. */
 export function selectedTexts(
   log: Log,
   selection: Selection,
@@ -51,7 +50,6 @@ function versionOf(log: Log): string {
   return `${log.damage().version} ${log.withheld()}`;
 }
 
-/** A read of the entries of a range with their links. */
 export function chainLines(log: Log, range: ChainRange): ResumableRead {
   return {
     joiner: '',
@@ -81,7 +79,6 @@ const START = placeAt({ last: undefined, left: Number.POSITIVE_INFINITY });
 export class ResumableText {
   readonly #source: ResumableRead;
   #read: TextRead<Chunk> | undefined;
-  /** Where the read began. */
   #start = START;
   /** As of the start of the read. */
   #version: string | undefined;
@@ -94,7 +91,6 @@ export class ResumableText {
   #loaded:
     | { readonly bytes: Uint8Array; readonly from: number; readonly place: TextPlace }
     | undefined;
-  /** Chunks to return before the read goes on. */
   #next: Chunk[] = [];
   /** Bytes of a new read that were returned already, and the CRC-32 of those that were read again. */
   #skip = 0;
@@ -125,10 +121,7 @@ export class ResumableText {
     }
   }
 
-  /**
-   * Takes back the last `unsent` bytes of the last chunk, which are returned again: nothing of it is
-   * used any more. Returns false if the read cannot be resumed there.
-   */
+  /** Takes back the last `unsent` bytes of the last chunk. Returns false if the read cannot be resumed there. */
   pause(unsent: number): boolean {
     const chunk = this.#chunk;
     if (chunk === undefined) return false;
@@ -212,7 +205,6 @@ export class ResumableText {
     }
   }
 
-  /** Undefined if nothing is left of the chunk. */
   async #withoutSkipped(chunk: Chunk): Promise<Chunk | undefined> {
     const size = Math.min(this.#skip, chunk.length);
     let skipped: Uint8Array;

@@ -8,7 +8,6 @@ import type { OperationsContext } from './context.ts';
 
 type ActivityContext = Pick<OperationsContext, 'log' | 'language'>;
 
-/** Spans of one answer. */
 const MAX_SPANS = 1024;
 
 /** Bounds of longer spans are rounded to milliseconds, which are found with half the work. */
@@ -21,7 +20,6 @@ interface ActivityQuery {
   readonly from?: number;
   /** Exclusive. By default just after the time of the newest entry. */
   readonly to?: number;
-  /** From 1 to `MAX_SPANS`. */
   readonly spans: number;
   readonly signal?: AbortSignal;
 }

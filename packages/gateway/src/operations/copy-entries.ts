@@ -56,7 +56,6 @@ const REFUSED = {
 
 /** One commit each. */
 const BATCH_BYTES = 4 * 1024 * 1024;
-/** Entries that are withheld at once. */
 const MAX_WITHHELD = 4096;
 /** Batches that wait for the disk while the next is read. */
 const MAX_IN_FLIGHT = 2;

@@ -7,7 +7,6 @@ interface SayingDescription {
   readonly kind: Kind;
   readonly title: string;
   readonly meaning: string;
-  /** How to write the parameters. */
   readonly how: string;
   /** The URL to request, with the values in braces replaced by the visitor's own. */
   readonly template: string;

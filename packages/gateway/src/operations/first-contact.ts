@@ -41,7 +41,6 @@ interface Visitor {
 }
 
 export interface StoredFirstContact {
-  /** The text of the entry. */
   readonly text: Uint8Array;
   readonly locale: Locale | undefined;
   /** Whether the visitor may be unable to POST: then all next steps are `GET`. */

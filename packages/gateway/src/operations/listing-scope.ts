@@ -45,7 +45,6 @@ const EVERYTHING_SCOPE: ListingScope = {
   title: ({ labels }, locale) => localize(labels.everything, locale),
 };
 
-/** All entries. */
 export const everythingScope = (): ListingScope => EVERYTHING_SCOPE;
 
 export function kindScope(kind: Kind): ScopeResolver {

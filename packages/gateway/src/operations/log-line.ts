@@ -19,7 +19,6 @@ export interface LogLine {
   readonly link: string;
   /** Undefined for an entry that is unreadable or withheld there. */
   readonly salt: string | undefined;
-  /** The digest of a withheld entry. */
   readonly digest: string | undefined;
   /** Hash of the idempotency key's column, if there is one. */
   readonly key: string | undefined;
@@ -87,7 +86,6 @@ export function metadataOf({ id, seq, kind, room, own }: LogLine): EntryMetadata
   return printed === entryHead(metadata) ? metadata : undefined;
 }
 
-/** A copy. */
 function inBraces(body: Uint8Array): Buffer {
   const bytes = Buffer.allocUnsafe(body.length + 2);
   bytes[0] = OPENING;

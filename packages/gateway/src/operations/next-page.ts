@@ -2,7 +2,6 @@
 import { yieldPeriodically } from '../fair-turns.ts';
 import type { ReadEnd, Selection, Seq } from '../log/log.ts';
 
-/** A page that was sent. */
 export interface SentPage {
   readonly path: string;
   readonly parameters: URLSearchParams;
@@ -32,7 +31,6 @@ async function pathFrom(
   return await pathWithQuery(path, await withParameter(parameters, name, String(cursor)));
 }
 
-/** How many parameters are written in one piece. */
 const PART_SIZE = 256;
 
 export async function pathWithQuery(path: string, parameters: URLSearchParams): Promise<string> {

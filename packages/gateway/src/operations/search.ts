@@ -64,7 +64,6 @@ export interface SearchOptions {
   readonly ranked: boolean;
   /** What the caller could have sent, in the form of its door. */
   readonly example: unknown;
-  /** Ends the search. */
   readonly signal: AbortSignal;
 }
 

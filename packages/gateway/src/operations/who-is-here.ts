@@ -33,7 +33,6 @@ export function visitorFor(
   return { identity, room: language.rooms.find((room) => room.slug === slug)?.slug };
 }
 
-/** The most recent visitors who are present. */
 export async function newestPresent(
   { presence, recentAuthors: authors }: PresenceContext,
   { head, limit }: { readonly head: Seq; readonly limit: number },

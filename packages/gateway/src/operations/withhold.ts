@@ -29,7 +29,6 @@ export interface WithholdingOrder extends WithholdingTarget {
   readonly signal: AbortSignal;
 }
 
-/** How many entries a preview shows. */
 const SHOWN = 5;
 /** Larger ones are shown with their own members only. */
 const MAX_SHOWN_SIZE = 16 * 1024;

@@ -18,7 +18,6 @@ import { steadyNow } from './steady-clock.ts';
 /** A message is an array of presence messages as JSON, in as many frames as its length needs. */
 interface FrameHeader {
   readonly gateway: string;
-  /** Counts the frames of the gateway, from 1. */
   readonly number: number;
   /** On the steady clock of the sender. */
   readonly time: number;
@@ -27,7 +26,6 @@ interface FrameHeader {
 }
 
 interface OtherGateway {
-  /** Number of the last frame. */
   number: number;
   lastHeard: number;
   /** Frames of a message whose last one has not come. Undefined if the first one was missed. */

@@ -1,6 +1,5 @@
 import type { MessagePort } from 'node:worker_threads';
 
-/** A visitor who has named itself. */
 export interface Visitor {
   readonly identity: string;
   /** Slug of an existing room. */
@@ -49,7 +48,6 @@ export class OtherThreads {
     if (this.#unsent.push(message) === 1) setImmediate(() => this.#flush());
   }
 
-  /** Sends the last message. */
   close(message: PresenceMessage): void {
     this.send(message);
     this.#flush();

@@ -52,7 +52,6 @@ const MAX_REQUESTS_LENGTH = 16 * 1024 * 1024;
 /** Visitors collected before the newest few of them are selected. */
 const SELECTION_BATCH = 1024;
 
-/** A visitor by all its streams. */
 type MergedStreams = Omit<StreamPresence, 'id'>;
 type Listener = (change: PresenceChange) => void;
 
@@ -65,7 +64,6 @@ export class Presence implements Disposable {
   readonly #streams = new Map<string, Map<string, StreamPresence>>();
   /** By identity, the least recently seen first. */
   readonly #requests = new Map<string, RequestPresence>();
-  /** The length of all names in `#requests`. */
   #requestsLength = 0;
   #lastNumber = 0;
   #version = 0;
@@ -104,7 +102,6 @@ export class Presence implements Disposable {
     return this.#version;
   }
 
-  /** How many visitors are in each room, by slug. */
   countByRoom(): ReadonlyMap<string | undefined, number> {
     const counts = new Map<string | undefined, number>();
     const add = (room: string | undefined): void =>

@@ -1,4 +1,3 @@
-/** Reads the members of an entry, for its author and what it seeks. */
 import { FILTER_MEMBERS, visitorName } from '@open-presence/protocol';
 
 import { facet } from '../log/facet.ts';

@@ -23,13 +23,11 @@ const RECENT_MS = 60 * 60_000;
 const CACHE_SIZE = 1024;
 const CACHE_LENGTH = 1024 * 1024;
 
-/** An identity and its newest entry. */
 export interface RecentAuthor {
   readonly identity: string;
   readonly metadata: EntryMetadata;
 }
 
-/** The cached authors at a head. */
 export interface RecentAuthorsSnapshot {
   readonly head: Seq;
   /** Newest first. */

@@ -21,7 +21,6 @@ export class SeekingReader {
   /** What is remembered has all first contacts up to here. */
   #head: Seq = 0;
   #updating: Promise<void> | undefined;
-  /** Visitors who are being looked for. */
   #searches = 0;
   /** Changes when something is forgotten, or is too long to be remembered. */
   #version = 0;

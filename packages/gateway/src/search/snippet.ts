@@ -30,7 +30,6 @@ class TermIndex {
     this.#lengths = new Set(Array.from(this.#byPrefix.keys(), ({ length }) => length));
   }
 
-  /** The terms that may start with this word. */
   startingWith(word: string): Term[] {
     const byPrefix = [...this.#lengths]
       .filter((length) => length <= word.length)

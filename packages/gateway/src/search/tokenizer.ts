@@ -59,7 +59,6 @@ const FOLDED_ARABIC = /[آأإٱىة]/g;
 /** Regular expressions need stack for what they match, so longer texts are cut first. */
 export const MAX_CHUNK_LENGTH = 16 * 1024;
 
-/** The words of a text, in their order. */
 export function tokenize(text: string): string[] {
   if (text.length <= MAX_CHUNK_LENGTH) return wordsIn(text);
   const words: string[] = [];

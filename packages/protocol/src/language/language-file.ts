@@ -17,7 +17,6 @@ import { LanguageSchema, type Language } from './language-schema.ts';
 import { schemaFaults } from './schema-faults.ts';
 import { formatPath, offsetOf, pathAt, type Path, type PathFault } from './yaml-path.ts';
 
-/** One thing wrong with a language file. */
 export interface LanguageFault {
   /** From 1. */
   readonly line: number;

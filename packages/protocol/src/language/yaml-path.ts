@@ -38,7 +38,6 @@ export function offsetOf(document: Document, path: Path, atKey = false): number 
   return value ?? offset;
 }
 
-/** The path of the node at an offset. */
 export function pathAt(document: Document, offset: number): Path {
   const path: string[] = [];
   const hasStarted = (node: unknown): boolean =>
@@ -73,7 +72,6 @@ export function formatPath(path: Path): string {
     .join('');
 }
 
-/** The path of a JSON pointer (RFC 6901). */
 export function parsePointer(pointer: string): Path {
   return pointer
     .split('/')

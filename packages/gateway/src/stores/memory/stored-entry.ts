@@ -120,7 +120,6 @@ export function withholdEntry(stored: StoredEntry, withholding: Withholding): vo
   stored.proof = proof.replace(/"salt":"[^"]*"/, `"digest":"${digest}"`);
 }
 
-/** Maximum size of a chunk. */
 const CHUNK_SIZE = 65_536;
 
 export function entryOf(stored: StoredEntry): Entry {

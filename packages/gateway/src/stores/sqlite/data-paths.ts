@@ -8,7 +8,6 @@ export interface DataPaths {
   readonly folder: string;
   readonly lock: string;
   readonly log: string;
-  /** How far the log was at its last commit. */
   readonly lastCommit: string;
   /** Says, where it is there, that the folder is a backup, and of what. */
   readonly backup: string;

@@ -1,4 +1,3 @@
-/** What the databases of a data folder have in common. */
 import { rmSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 
@@ -24,10 +23,7 @@ export function readable<T>(read: () => T): T | undefined {
   }
 }
 
-/**
- * Whether a page of the database has lost its form (SQLITE_CORRUPT), or the file has (SQLITE_NOTADB),
- * or an entry has, or a row of `keys.sqlite`.
- */
+/** Whether a page, a file, an entry or a row of `keys.sqlite` has lost its form. */
 export function isSpoiled(error: unknown): error is Error {
   if (error instanceof SpoiledEntry || error instanceof SpoiledKeys) return true;
   if (!(error instanceof Error) || !('errcode' in error)) return false;
@@ -45,7 +41,6 @@ export function openForReading(file: string, cacheKiB = 8192): DatabaseSync {
   return db;
 }
 
-/** Also where there is none. */
 export function removeDatabase(file: string): void {
   for (const suffix of ['', '-wal', '-shm']) rmSync(file + suffix, { force: true });
 }

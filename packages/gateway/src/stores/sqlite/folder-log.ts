@@ -11,7 +11,6 @@ import { EntryReader } from './log/entry-reader.ts';
 import { openLogForReading } from './log/log-database.ts';
 
 export interface FolderLog extends Disposable {
-  /** The id of the log. */
   readonly name: string;
   /** The newest entry when the log was opened. */
   readonly head: Seq;

@@ -1,7 +1,6 @@
 /**
- * Locks a file until the database is closed. The operating system releases the lock when the process
- * ends, however it ends. If another process has it, throws
- * `refusal` at once.
+ * Locks a file until the database is closed. The system releases the lock when the process ends,
+ * however it ends. Throws `refusal` at once if another process has it.
  *
  * Invariant: One data folder serves one gateway at a time.
  * Test: `test/crash/lock.test.ts` “a second gateway on a folder says that another has it, until

@@ -24,7 +24,6 @@ export function plainFile(root: string, ...names: readonly string[]): string {
   return path;
 }
 
-/** The same for a folder. */
 export function plainFolder(root: string, ...names: readonly string[]): string {
   let path = root;
   for (const name of names) {

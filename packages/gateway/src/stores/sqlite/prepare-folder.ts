@@ -16,10 +16,7 @@ import type { DataPaths } from './data-paths.ts';
 
 const { R_OK, W_OK, X_OK } = constants;
 
-/**
- * Creates the data folder if it does not exist. If it is not a folder, or may not be read and written,
- * throws the error of the system, which names the path and the reason: SQLite would say neither.
- */
+/** Creates the folder if it is missing. Throws the system's error, which names path and reason, if it cannot be used. */
 export function prepareFolder({ folder, ...paths }: DataPaths): void {
   makeFolder(folder);
   readdirSync(folder);
@@ -27,10 +24,7 @@ export function prepareFolder({ folder, ...paths }: DataPaths): void {
   for (const path of Object.values(paths)) if (existsSync(path)) accessSync(path, R_OK | W_OK);
 }
 
-/**
- * Flushes the folders with files of the log, and the folders above on the same file system, whoever
- * made them. Otherwise a power cut could take the data folder itself. Throws if flushing fails.
- */
+/** Flushes the folders of the log and those above: otherwise a power cut could take the data folder itself. */
 export function flushFolders({ large }: DataPaths): void {
   const { dev } = statSync(large);
   for (let path = large; statSync(path).dev === dev; path = dirname(path)) {

@@ -11,7 +11,6 @@ import type {
   ChainRange,
   Damage,
   Entry,
-  Log,
   LogRead,
   NewestQuery,
   RankedEntry,
@@ -58,21 +57,11 @@ const NO_SEPARATOR = new Uint8Array(0);
 interface ReaderClients {
   readonly queries: SearchClient;
   readonly damage: DamageClient;
-  /** Sends a message to the thread of the segments. */
   readonly tell: (message: FromReader) => void;
 }
 
 /** The reading half of a log. */
-export class LogReader implements Omit<
-  Log,
-  | 'caughtUp'
-  | 'spool'
-  | 'append'
-  | 'appendSmall'
-  | 'withhold'
-  | 'watch'
-  | typeof Symbol.asyncDispose
-> {
+export class LogReader {
   readonly id: string;
   protected readonly shared: SharedState;
   protected readonly rows: RowReader;

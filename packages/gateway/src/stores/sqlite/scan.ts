@@ -27,7 +27,6 @@ const MIN_ENTRIES_FOR_CHUNKS = 256;
 export interface ScanOptions extends SeqRange {
   readonly order: Order;
   readonly limit: number;
-  /** Ends the pass. */
   readonly signal: AbortSignal | undefined;
   /** Finds the seqs, if the selection has not all of the range. */
   readonly source: SeqSource | undefined;
@@ -71,7 +70,6 @@ export class Scan {
     this.#followingChunk = undefined;
   }
 
-  /** Where a new pass continues. */
   get position(): ReadPosition {
     return { last: this.#last, left: this.#left };
   }
@@ -101,7 +99,6 @@ export class Scan {
       : this.#upToChunk(page);
   }
 
-  /** Continues after a page. */
   advance(page: ScanPage): void {
     const { seqs, chunk, next } = page;
     this.#last = chunk?.first ?? seqs.at(-1) ?? this.#last;

@@ -23,14 +23,11 @@ import { flushFolder } from './prepare-folder.ts';
 
 export interface SegmentRecord {
   readonly format: number;
-  /** The name of the log. */
   readonly log: string;
-  /** Seqs of a full segment. */
   readonly capacity: number;
   /** The newest entry that it has, and its link in hex; null where that cannot be read. */
   readonly last: Seq;
   readonly link: string | null;
-  /** Whether it is full and never changes. */
   readonly isSealed: boolean;
   /** Bytes of the index, and their CRC-32. */
   readonly size: number;
@@ -48,7 +45,6 @@ export function makeSegmentFolder(paths: DataPaths, number: number): void {
   makeIfMissing(segmentFolder(paths, number));
 }
 
-/** A folder within one that is there. */
 export function makeIfMissing(path: string): void {
   try {
     mkdirSync(path);
@@ -77,7 +73,6 @@ export function readRecord(paths: DataPaths, number: number): SegmentRecord | un
   return readChecked(recordFile(paths, number)) as SegmentRecord | undefined;
 }
 
-/** The newest entry that the segments know of. */
 export function newestRecord(
   paths: DataPaths,
 ): { readonly file: string; readonly record: SegmentRecord } | undefined {

@@ -13,7 +13,6 @@ export interface SeqPage {
   readonly next: Seq | undefined;
 }
 
-/** Finds the seqs of a selection, in this thread or by asking another. */
 export interface SeqSource {
   /** Up to `limit` seqs at or beyond `from`, in the direction of the selection's order. */
   page(from: Seq, limit: number): SeqPage | Promise<SeqPage>;

@@ -7,7 +7,6 @@ import { crc32 } from 'node:zlib';
 
 import type { RoomCount, Seq } from '../../log/log.ts';
 
-/** Seqs of a segment. */
 const SEGMENT_SIZE: number = 2 ** 18;
 /** Enough for 17 billion entries. In place of further segments, readers read the log. */
 const MAX_SEGMENTS = 65_536;
@@ -32,11 +31,9 @@ export interface CountsUntil {
   readonly counts: readonly RoomCount[];
 }
 
-/** A segment that can be read. */
 export interface SegmentState {
   /** Differs once the file has changed. Odd while it is being changed. */
   readonly generation: number;
-  /** Whether the file never changes. */
   readonly isSealed: boolean;
   /** See `fingerprintOf`. */
   readonly fingerprint: number;
@@ -45,7 +42,6 @@ export interface SegmentState {
 export class SharedSegments {
   readonly #cells: Int32Array;
   readonly #counts: Uint8Array;
-  /** What was read last. */
   #known: CountsUntil & { readonly version: number } = { version: 0, until: 0, counts: [] };
 
   constructor(memory: SharedArrayBuffer, offset: number) {
@@ -61,7 +57,6 @@ export class SharedSegments {
     this.#cells[SIZE] = seqs;
   }
 
-  /** The number of the segment that has the entry. */
   numberOf(seq: Seq): number {
     return Math.floor((seq - 1) / this.size);
   }
@@ -98,7 +93,6 @@ export class SharedSegments {
     this.#set(number, fingerprint, mark === 'sealed' ? SEALED : 0);
   }
 
-  /** The segment cannot be read any more. */
   withdraw(number: number): void {
     this.#set(number, 0, 0);
   }

@@ -132,7 +132,6 @@ export class StoreThread {
     this.#send({ part: 'entry', seq, cause });
   }
 
-  /** Reports that all entries up to this one were verified. */
   reportVerified(seq: Seq): void {
     this.#send({ verified: seq });
   }
@@ -141,10 +140,7 @@ export class StoreThread {
     this.#send({ clock });
   }
 
-  /**
-   * Repeats a step until the store closes, and calls back with the outcome of each. Throws what is
-   * no fault of a disk.
-   */
+  /** Until the store closes; calls back with the outcome of each step. Throws what is no storage fault. */
   async repeat(step: () => Promise<void>, onOutcome: (fault?: Error) => void): Promise<void> {
     while (!this.signal.aborted) {
       try {
@@ -168,7 +164,6 @@ export class StoreThread {
     parentPort?.postMessage(message);
   }
 
-  /** Lets the thread end. */
   close(): void {
     for (const client of this.clients) client.close();
     parentPort?.close();

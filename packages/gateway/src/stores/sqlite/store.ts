@@ -40,7 +40,6 @@ import type {
 } from './store-thread.ts';
 
 export interface OpeningProgress {
-  /** The newest entry that is indexed. */
   readonly indexed: Seq;
   /** The newest entry; 0 until it is known. */
   readonly head: Seq;
@@ -90,7 +89,6 @@ interface CopyLag {
   readonly seconds: number;
 }
 
-/** The log in the thread that opened it. */
 export interface OwnedLog extends Log {
   /** For one more thread, which makes its own `SqliteLog` and disposes of it before this one. */
   connect(): SqliteConnection;
@@ -109,10 +107,7 @@ export interface OpenedCopy extends AsyncDisposable {
   readonly copier: LogCopier;
 }
 
-/**
- * Maximum size of the young generation of the threads' heaps: garbage is collected while it is in
- * the processor's cache. The words of entries are many and short-lived.
- */
+/** MB of the threads' young generations: garbage is collected while it is in the processor's cache. */
 const YOUNG_GENERATION_MB = 8;
 const YOUNG_GENERATION_OF_SEGMENTS_MB = 4;
 
@@ -159,10 +154,7 @@ async function startAppending(
   return await start(module, YOUNG_GENERATION_MB, { extra: startOf(port), transfer: [port] });
 }
 
-/**
- * The same without readers and indexes, which the next `openSqliteLog` makes. Throws when the folder
- * has entries of a log of another name.
- */
+/** The same without readers and indexes. Throws when the folder has entries of a log of another name. */
 export async function openLogCopy(
   options: Pick<SqliteOptions, 'folder' | 'fileThreads' | 'onChange'> & { readonly name: string },
 ): Promise<OpenedCopy> {
@@ -264,7 +256,6 @@ function lockFolder({ folder, lock }: DataPaths): DatabaseSync {
   );
 }
 
-/** Resolves when the thread is ready. */
 async function threadStarted(worker: Worker, options: SqliteOptions): Promise<void> {
   const { onChange, onClock, onVerified } = options;
   const { promise, resolve, reject } = Promise.withResolvers<void>();
@@ -307,7 +298,6 @@ class OwnedSqliteLog extends SqliteLog implements OwnedLog {
   readonly #resources: AsyncDisposableStack;
   #ending: Promise<void> | undefined;
 
-  /** Takes over what was opened. */
   constructor(
     { connect, copier, stopping }: Pick<OwnedLog, 'connect' | 'copier' | 'stopping'>,
     opened: AsyncDisposableStack,

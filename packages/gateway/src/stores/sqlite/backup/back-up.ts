@@ -41,13 +41,10 @@ export interface BackupOptions {
   readonly quick?: boolean | undefined;
 }
 
-/** What a backup has copied. */
 interface Amounts {
-  /** Entries that were added. */
   readonly added: number;
   /** Entries that had changed in the backup, and were copied again. */
   readonly replaced: number;
-  /** Bytes of large files that were copied. */
   readonly copied: number;
 }
 
@@ -62,10 +59,7 @@ const MAX_LISTING_MS = 30_000;
 const LISTING_POLL_MS = 100;
 const NOTHING = { head: 0, entries: 0, bytes: 0, faults: 0, isCopy: false, sha256: undefined };
 
-/**
- * Yields the faults of entries, and the progress. Throws when `data` has no log that this program can read,
- * when the folder is anything but a backup of that log, and when it cannot be written.
- */
+/** Yields faults and progress. Throws where there is no log, or the folder is anything but a backup of it. */
 export async function* backUpLog(
   data: string,
   folder: string,

@@ -30,10 +30,8 @@ const TAKE_WITHHELD = `
 /** SQLite's codes for a constraint, a spoiled page, and a spoiled file. */
 const SPOILED = new Set([19, 11, 26]);
 
-/** Where the log ended at one moment. */
 export interface SourceEnd {
   readonly head: Seq;
-  /** Whether it is a copy of a cluster's log. */
   readonly isCopy: boolean;
   /** Entries whose withholding is new to the backup. */
   readonly withheld: readonly Seq[];
@@ -65,10 +63,7 @@ export class BackupLog implements Disposable {
     }
   }
 
-  /**
-   * Takes over, in one transaction, what is withheld and what a copy knows of its stream. Both are as of
-   * the head that it returns.
-   */
+  /** Takes over, in one transaction, what is withheld and the state of the stream, as of the head that it returns. */
   begin(): SourceEnd {
     return this.#transact(() => {
       const withheld = this.#unlike();
@@ -81,7 +76,6 @@ export class BackupLog implements Disposable {
     });
   }
 
-  /** Whether anything was written since it was opened. */
   hasChanged(): boolean {
     return this.#db.prepare('SELECT total_changes() AS count').get()?.['count'] !== 0;
   }
@@ -91,10 +85,7 @@ export class BackupLog implements Disposable {
     return this.#unlike().length > 0;
   }
 
-  /**
-   * Copies the entries in the span that SQLite can read: those that it lacks (`IGNORE`), or all. What is
-   * withheld comes without what the visitor said.
-   */
+  /** Copies the readable entries that it lacks (`IGNORE`), or all. Withheld ones come without their text. */
   copy(span: SeqSpan, existing: 'IGNORE' | 'REPLACE'): void {
     this.#transact(() => {
       for (const table of ['entries', 'large']) this.#copyRows(table, span, existing);
@@ -109,7 +100,7 @@ export class BackupLog implements Disposable {
     return rows.map(({ name }) => String(name)).filter(isLargeName);
   }
 
-  /** Makes again what is derived within the file. Throws where that cannot help. */
+  /** Throws where that cannot help. */
   rebuildIndexes(): void {
     this.#db.exec('REINDEX main.large; REINDEX main.withheld');
     const found = String(this.#db.prepare('PRAGMA main.quick_check(1)').get()?.['quick_check']);

@@ -7,16 +7,13 @@ import { flushFolder } from '../prepare-folder.ts';
 import { leaveStream } from '../replica/stream-progress.ts';
 
 interface LogUse {
-  /** Without it, the log gets a new name, by which readers notice that later entries may be gone. */
+  /** Without it, readers notice by the new name that later entries may be gone. */
   readonly keepName: boolean;
   /** Whether it goes on as a copy of a cluster's log. */
   readonly isCopy: boolean;
 }
 
-/**
- * Makes of a backup what a gateway is started on. Returns the name of the log. What is interrupted is done
- * again by the next call: the folder is no backup any more once the file that says so is gone.
- */
+/** Makes of a backup what a gateway is started on. Returns the log's name. May be repeated after an interruption. */
 export function beginLog(paths: DataPaths, { keepName, isCopy }: LogUse): string {
   using db = openLogForWriting(paths);
   db.exec('BEGIN IMMEDIATE');

@@ -15,10 +15,7 @@ export interface CopyTask {
   readonly all: boolean;
 }
 
-/**
- * Copies the files of a large body that the source has: those that the target lacks, or all. They take
- * their places flushed and complete. Returns how many bytes were copied.
- */
+/** Copies the files that the target lacks, or all, each flushed and complete. Returns the bytes that were copied. */
 export async function copyLarge(name: string, { source, target, all }: CopyTask): Promise<number> {
   let bytes = 0;
   for (const file of filesOf(name)) {
@@ -44,7 +41,7 @@ export async function copyLarge(name: string, { source, target, all }: CopyTask)
   return bytes;
 }
 
-/** Resolves with its size when the copy is flushed. Throws where it is not a regular file. */
+/** Resolves with the size once it is flushed. Throws where it is not a regular file. */
 export async function copyFlushed(from: string, to: string): Promise<number> {
   if (!lstatSync(from).isFile()) throw notRegular(from);
   await copyFile(from, to, constants.COPYFILE_FICLONE);

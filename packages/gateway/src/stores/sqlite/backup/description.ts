@@ -13,15 +13,12 @@ import { openRegular, plainFile } from '../plain-file.ts';
 import { readChecked } from '../segment-record.ts';
 
 export interface BackupDescription {
-  /** The id of the log. */
   readonly log: string;
-  /** The newest entry in the backup. */
   readonly head: Seq;
   /** The link of that entry, in hex; undefined if it cannot be read. */
   readonly link?: string | undefined;
   /** RFC 3339, of the newest entry; undefined without one that can be read. */
   readonly timestamp?: string | undefined;
-  /** Entries that can be read. */
   readonly entries: number;
   readonly bytes: number;
   /** How many entries have changed, are lost, or cannot be read. */
@@ -78,7 +75,6 @@ export function refuseBackup(paths: DataPaths): void {
     );
 }
 
-/** SHA-256 of a file in hex. */
 export async function digestOf(file: string): Promise<string> {
   const hash = createHash('sha256');
   await using handle = await openRegular(file);

@@ -1,9 +1,7 @@
 /**
- * Makes a data folder of a backup. The backup is copied and verified in a folder of its own, and then takes
- * its place. What was there is moved aside, never removed.
- *
- * Meanwhile the data folder has the description of a backup that does not count: a start in between refuses
- * to serve.
+ * Makes a data folder of a backup, which is copied and verified in a folder of its own, and then takes its
+ * place. What was there is moved aside, never removed. Meanwhile the data folder has the description of a
+ * backup that does not count: a start in between refuses to serve.
  */
 import { copyFileSync, existsSync, lstatSync, mkdirSync, readdirSync } from 'node:fs';
 import { mkdir, rename, rm } from 'node:fs/promises';
@@ -31,17 +29,12 @@ export interface RestoreOptions {
   readonly acceptFaults?: boolean | undefined;
   /** Whether the log keeps its name, which is right only if it never had a later entry. */
   readonly keepName?: boolean | undefined;
-  /**
-   * Whether it goes on as a copy of the cluster's log that was backed up, under its name: its gateway reads
-   * on in the stream. Such a copy may have no faults.
-   */
+  /** Whether it goes on as a copy of the cluster's log that was backed up. Such a copy may have no faults. */
   readonly asCopy?: boolean | undefined;
 }
 
 export interface RestoreReport extends BackupDescription {
-  /** The folder of the backup. */
   readonly backup: string;
-  /** The name of the restored log. */
   readonly name: string;
   /** Where the earlier files of the folder are now, if there were any. */
   readonly replaced: string | undefined;
@@ -52,10 +45,7 @@ export class RestoreRefusal extends Error {}
 
 const UNFINISHED = 'restoring';
 
-/**
- * Yields the progress of verifying, and the faults. Throws when a gateway has the folder, when there is no
- * backup that can be read, and when it is not what was backed up.
- */
+/** Yields faults and progress. Throws when a gateway has the folder, or the backup is not what was backed up. */
 export async function* restoreLog(
   backup: string,
   data: string,
@@ -134,7 +124,6 @@ interface Replacement {
   readonly description: BackupDescription;
 }
 
-/** Returns the folder with the files that were there. */
 async function takePlace(
   made: DataPaths,
   target: DataPaths,

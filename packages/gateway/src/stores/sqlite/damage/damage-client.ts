@@ -4,7 +4,6 @@ import type { MessagePort } from 'node:worker_threads';
 import type { Seq } from '../../../log/log.ts';
 import { causeOf, type FaultCause } from '../../../storage-fault.ts';
 
-/** An entry that cannot be read, and why. */
 export interface EntryDamage {
   readonly seq: Seq;
   readonly cause: FaultCause;
@@ -35,7 +34,6 @@ export class DamageClient {
     port.unref();
   }
 
-  /** How many entries cannot be read, as far as is known. */
   get size(): number {
     return this.#unreadable.size;
   }

@@ -24,7 +24,6 @@ import { EntryVerifier } from '../log/entry-verifier.ts';
 import type { StoreThread } from '../store-thread.ts';
 import type { DamageNotice, EntryDamage } from './damage-client.ts';
 
-/** Files looked at in one round. */
 const MAX_CHECKED = 256;
 
 const NOT_LOOKED_AT = 'not looked at';
@@ -45,7 +44,6 @@ export class DamageRegistry {
     this.#verifier = new EntryVerifier(this.#log, thread.paths);
   }
 
-  /** Tells a reader what is known. */
   addClient(client: MessagePort): void {
     const known: DamageNotice = { unreadable: [...this.#entries.keys()], readable: [] };
     client.postMessage(known);
@@ -82,16 +80,12 @@ export class DamageRegistry {
     }
   }
 
-  /** The same for those of the span that are known to be unreadable. */
   async checkBetween(from: Seq, to: Seq, signal: AbortSignal): Promise<void> {
     for (const seq of this.#entries.keys())
       if (seq >= from && seq <= to) await this.check(seq, signal);
   }
 
-  /**
-   * Looks at some of the files again, those first that were not looked at for longest. Returns the
-   * entries that were looked at and are still unreadable.
-   */
+  /** Looks at the files that were not looked at for longest. Returns the entries that are still unreadable. */
   async recheck(signal: AbortSignal): Promise<readonly Seq[]> {
     const checked = [...this.#entries].slice(0, MAX_CHECKED);
     for (const [seq, before] of checked) {

@@ -116,7 +116,6 @@ export class FileSpool implements Spool {
     return this.#body;
   }
 
-  /** The open files by their names. */
   #files(): Map<string, FileHandle> {
     const files = new Map<string, FileHandle>();
     if (this.#body !== undefined) files.set(this.#name, this.#body);

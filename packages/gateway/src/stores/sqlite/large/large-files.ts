@@ -44,10 +44,7 @@ export function facetsFile(name: string, filter: Filter): string {
   return `${name}.${filter}`;
 }
 
-/**
- * Gives the complete files of one body their final place. Resolves when they are flushed there, with
- * every folder on the way.
- */
+/** Links the complete files to their final place. Resolves when they and all folders on the way are flushed. */
 export async function placeUpload(
   paths: DataPaths,
   threads: UploadThreads,
@@ -90,10 +87,7 @@ export function finishUpload(paths: DataPaths, name: string): void {
     if (existsSync(finalPath(paths, file))) rmSync(join(paths.incoming, file), { force: true });
 }
 
-/**
- * Removes a body that no entry has. First from its final place, and flushed: a file that is there
- * alone is evidence of an entry (see `lost-history.ts`).
- */
+/** Removes a body that no entry has: first, flushed, from its final place (see `lost-history.ts`). */
 export function removeUpload(paths: DataPaths, name: string): void {
   const placed = placedFiles(paths, name);
   for (const path of placed) rmSync(path);
@@ -101,7 +95,6 @@ export function removeUpload(paths: DataPaths, name: string): void {
   for (const file of filesOf(name)) rmSync(join(paths.incoming, file), { force: true });
 }
 
-/** The same, without blocking. */
 export async function discardUpload(paths: DataPaths, name: string): Promise<void> {
   const placed = placedFiles(paths, name);
   for (const path of placed) await rm(path);
@@ -150,10 +143,7 @@ function wrongSize(name: string, found: number, size: number): Error {
   return new StorageFault(`its file "${name}" has ${found} bytes, not ${size}`);
 }
 
-/**
- * The body of a large entry with the closing brace. A chunk is overwritten by the next. Throws at the
- * end of a file that has fewer than `size` bytes, if it is given.
- */
+/** The body with the closing brace. A chunk overwrites the one before. Throws if there are fewer than `size` bytes. */
 export async function* largeChunks(
   paths: DataPaths,
   name: string,
@@ -232,7 +222,6 @@ function unlessFault<T>(read: () => T): T | undefined {
   }
 }
 
-/** The facets that are not in the row, blocking, in chunks of whole facets. */
 export function* largeFacets(paths: DataPaths, name: string): Generator<Uint8Array> {
   for (const filter of FILTER_NAMES) yield* largeChunksSync(paths, facetsFile(name, filter));
 }

@@ -11,10 +11,7 @@ import type { RowReader } from './row-reader.ts';
 import type { EntryRow } from './entry-row.ts';
 import type { EntryReader } from './entry-reader.ts';
 
-/**
- * Bytes that are printed at once, about, and how many entries at first and at most: small ones may be
- * followed by as many of the largest that are stored in rows.
- */
+/** Bytes that are printed at once, about; and entries at first and at most: large ones may follow small ones. */
 const WINDOW_SIZE = 128 * 1024;
 const FIRST_WINDOW = 64;
 const MAX_WINDOW = 128;
@@ -37,7 +34,6 @@ export class ChainReader {
     return link;
   }
 
-  /** `head`: the last seq that may be read. */
   read(range: ChainRange, head: Seq): TextRead {
     const { after = 0, before = Infinity, limit = Infinity } = range;
     const state = { start: undefined as ReadPosition | undefined };

@@ -12,10 +12,8 @@ import { sha256 } from './sha256.ts';
 
 const COMMA = 0x2c;
 const BRACE = 0x7d;
-/** What a Date can hold. */
 const MAX_TIME = 8.64e15;
 
-/** The visitor's members as they are stored. */
 export interface StoredBody {
   readonly digest: Uint8Array;
   /** Bytes of the whole entry. */
@@ -34,7 +32,6 @@ export class ChainVerifier {
   /** The expected seq of the next entry. */
   next: Seq = 1;
   entries = 0;
-  /** How many of them are withheld. */
   withheld = 0;
   bytes = 0;
   link: Uint8Array = FIRST_LINK;
@@ -121,7 +118,6 @@ function headOf({ seq, time, kind, room, text }: EntryRow): string | undefined {
   return text.toString('latin1', 0, head.length) === head ? head : undefined;
 }
 
-/** The body, or a description of why it cannot be read. `headSize`: bytes of the gateway's members. */
 async function readBody(
   paths: DataPaths,
   { large, text }: EntryRow,

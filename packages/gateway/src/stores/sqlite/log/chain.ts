@@ -4,7 +4,6 @@ import { sha256, sha256Binary } from './sha256.ts';
 /** The link before the first entry. */
 export const FIRST_LINK: Uint8Array = new Uint8Array(32);
 
-/** What the link of an entry is made of, beside the link before. */
 export interface LinkedParts {
   /** The gateway's own members, as they are printed. */
   readonly head: Uint8Array;
@@ -35,7 +34,6 @@ export class Linker {
   #headSize = 0;
   readonly #salted = Buffer.alloc(48);
 
-  /** Continues after this link. */
   continueAfter(link: Uint8Array): void {
     this.#input.set(link);
   }

@@ -1,4 +1,3 @@
-/** Reads entries from the log's database, in the calling thread. */
 import {
   entryHead,
   entryId,
@@ -18,7 +17,7 @@ import { type EntryRow, metadataOf } from './entry-row.ts';
 import { EntryVerifier } from './entry-verifier.ts';
 import { isFileFault, largeChunks, largeFault } from '../large/large-files.ts';
 
-/** Which entries not to try, and where to report others. */
+/** Entries that are not to be tried, and where to report others. */
 export interface KnownDamage {
   readonly size: number;
   has(seq: Seq): boolean;
@@ -40,16 +39,12 @@ export class EntryReader {
     this.#verifier = new EntryVerifier(log, paths);
   }
 
-  /**
-   * In its portable form. Undefined also where nothing of the entry can be read. A promise if its file has to be
-   * looked at.
-   */
+  /** In its portable form. Undefined if nothing can be read; a promise if its file has to be looked at. */
   entry(seq: Seq): Entry | Promise<Entry> | undefined {
     const exact = this.exactEntry(seq);
     return exact instanceof Promise ? exact.then(portableEntry) : exact && portableEntry(exact);
   }
 
-  /** The same as it was spelled. */
   exactEntry(seq: Seq): Entry | Promise<Entry> | undefined {
     const row = this.#readable(seq);
     if (row === undefined) return undefined;
@@ -73,10 +68,7 @@ export class EntryReader {
     };
   }
 
-  /**
-   * The exact entry, verified by its link: one that is not what was stored is unreadable. The last bytes
-   * of a large entry are given once all were verified.
-   */
+  /** The exact entry; unreadable if its link does not hold. A large one's last bytes come once all are verified. */
   async verifiedEntry(seq: Seq): Promise<Entry | undefined> {
     const found = await this.exactEntry(seq);
     if (found === undefined || found.unreadable === true) return found;
@@ -91,7 +83,7 @@ export class EntryReader {
     return await this.exactEntry(seq);
   }
 
-  /** The first chunk is the part of a large entry that is not in its file. */
+  /** The first chunk is in the row, the others are in the file. */
   async *#verifiedChunks(entry: Entry): AsyncGenerator<Uint8Array> {
     const { size } = entry;
     const { seq } = entry.metadata;
@@ -165,7 +157,6 @@ export class EntryReader {
     return (await this.exactEntry(metadata.seq)) ?? unreadableEntry(metadata);
   }
 
-  /** Undefined also where it cannot be read. */
   #readable(seq: Seq): EntryRow | undefined {
     try {
       return this.#log.entry(seq);

@@ -28,7 +28,6 @@ export const ENTRIES_TABLE = `CREATE TABLE entries (
   text BLOB NOT NULL  -- the whole entry; of a large one its head and a comma
 ) STRICT`;
 
-/** An entry as it is stored. */
 export interface EntryRow {
   readonly seq: Seq;
   readonly time: number;
@@ -67,7 +66,6 @@ export interface WithheldRow extends Pick<Withholding, 'time' | 'reason'> {
   readonly digest: Uint8Array;
 }
 
-/** The file of a large body. */
 export interface LargeFile {
   readonly name: string;
   /** Bytes, with the closing brace. */
@@ -123,13 +121,11 @@ function headOf(kind: string, room: string, time: number): number {
   return entryHead({ id: '-'.repeat(36), seq: 1, kind: kind as Kind, room, time }).length;
 }
 
-/** What a row has beside its bytes. */
 export interface RowFields {
   readonly seq: Seq;
   readonly time: number;
   readonly kind: number;
   readonly flags: number;
-  /** Sizes of columns, in bytes. */
   readonly key: number;
   readonly room: number;
   readonly facets: number;
@@ -146,7 +142,6 @@ export function dataSize({ key, room, facets, text }: RowFields): number {
   return FIXED_SIZE + key + room + facets + text;
 }
 
-/** Whether a row can have these. */
 export function hasForm({ kind, flags, key }: RowFields): boolean {
   if (KINDS[kind] === undefined || (flags & PLAIN) === 0 || flags >= 2 * PLAIN) return false;
   const isKey = key === 0 || key === KEY_HASH_SIZE || key === KEY_COLUMN_SIZE;

@@ -1,4 +1,3 @@
-/** Verifies single entries by their link, wherever they are in the log. */
 import type { Seq } from '../../../log/log.ts';
 import type { DataPaths } from '../data-paths.ts';
 import { isSpoiled } from '../database.ts';
@@ -20,7 +19,7 @@ export class EntryVerifier {
     this.#log = log;
   }
 
-  /** What is wrong with an entry, or undefined. `body`: if it was read already. */
+  /** What is wrong with an entry. `body`: if it was read already. */
   async fault(seq: Seq, { signal, body }: VerifyOptions = {}): Promise<string | undefined> {
     const fault = await this.#faultAfter(seq - 1, seq, { signal, body });
     if (fault === undefined || seq < 2) return fault;

@@ -6,12 +6,10 @@
 const KEY_SALT_SIZE = 16;
 export const KEY_COLUMN_SIZE: number = KEY_SALT_SIZE + 32;
 
-/** `salt`: 16 random bytes. */
 export function keyColumn(salt: Uint8Array, key: Uint8Array): Buffer {
   return Buffer.concat([salt, key], KEY_COLUMN_SIZE);
 }
 
-/** The column as it would be with this key. */
 export function withKey(column: Uint8Array, key: Uint8Array): Buffer {
   return keyColumn(column.subarray(0, KEY_SALT_SIZE), key);
 }

@@ -20,7 +20,6 @@ import { WITHHELD_TABLE } from '../withholding/withheld-table.ts';
 const APPLICATION_ID = 0x4f504752;
 const EARLY_APPLICATION_ID = 0x4f50474c;
 
-/** The format of this program. */
 export const LOG_FORMAT = 1;
 
 const TABLES = `
@@ -34,10 +33,7 @@ const TABLES = `
   INSERT INTO meta VALUES ('name', lower(hex(randomblob(8))));
   `;
 
-/**
- * Opens the log for its one writer, and makes one where there is none. Throws when the file is not a
- * log of this format.
- */
+/** Opens the log for its one writer; makes one if there is none. Throws if the file is anything else. */
 export function openLogForWriting(paths: DataPaths): DatabaseSync {
   const db = new DatabaseSync(paths.log, { timeout: 5000 });
   try {
@@ -52,7 +48,6 @@ export function openLogForWriting(paths: DataPaths): DatabaseSync {
   }
 }
 
-/** Makes the tables of a log in an empty database. */
 export function createLog(db: DatabaseSync): void {
   db.exec(`BEGIN IMMEDIATE; ${TABLES}; PRAGMA application_id = ${APPLICATION_ID};
     PRAGMA user_version = ${LOG_FORMAT}; COMMIT`);
@@ -72,10 +67,7 @@ export function renameLog(db: DatabaseSync): void {
   db.exec("UPDATE meta SET value = lower(hex(randomblob(8))) WHERE name = 'name'");
 }
 
-/**
- * Gives a log without entries this name, so that it can become a copy of another; makes one where
- * there is none. Throws if it has entries, and another name.
- */
+/** Names a log without entries, so that it can become a copy. Throws if it has entries and another name. */
 export function adoptName(paths: DataPaths, name: string): void {
   using db = openLogForWriting(paths);
   const own = String(readMeta(db, 'name'));
@@ -97,10 +89,7 @@ export function flushWal(db: DatabaseSync): void {
     throw new StorageFault('The WAL cannot be flushed while another connection reads it.');
 }
 
-/**
- * Rolls back what a first start that was interrupted has begun: a log has a journal only before it
- * has its first entry. Connections that only read cannot open such a log.
- */
+/** Rolls back an interrupted first start, whose log has a journal: readers cannot open it. */
 export function rollBackJournal({ log }: DataPaths): void {
   if (!existsSync(log) || !existsSync(`${log}-journal`)) return;
   const db = new DatabaseSync(log);
@@ -111,10 +100,7 @@ export function rollBackJournal({ log }: DataPaths): void {
   }
 }
 
-/**
- * Opens the log without changing it, whether a gateway runs on it or not. Throws when there is
- * none, or one of another format than this program writes.
- */
+/** Opens the log without changing it. Throws when there is none, or one of another format. */
 export function openLogForReading(paths: DataPaths): DatabaseSync {
   const db = openLogIfExists(paths);
   if (db === undefined) throw new Error(`There is no log in "${paths.folder}".`);

@@ -1,4 +1,3 @@
-/** Reads entries from the rows of the log. */
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 
 import { portableText } from '../../../json/portable-entry.ts';
@@ -19,11 +18,8 @@ import {
 } from './entry-row.ts';
 import { type WithheldLookup, withheldLookup } from '../withholding/withheld-table.ts';
 
-/** Seqs of consecutive entries. */
 export interface SeqSpan {
-  /** Inclusive. */
   readonly from: Seq;
-  /** Inclusive. */
   readonly to: Seq;
 }
 
@@ -130,7 +126,6 @@ export class RowReader {
     throw new SpoiledEntry(`The link of entry ${seq} cannot be read.`);
   }
 
-  /** Whether an entry has this file. */
   hasLarge(name: string): boolean {
     return this.#hasFile.get(name) !== undefined;
   }
@@ -160,10 +155,7 @@ export class RowReader {
     }
   }
 
-  /**
-   * The texts of these entries in their portable form; undefined if they have to be read one by one,
-   * because one is large or cannot be read. `seqs`: at least one, in the order of the texts.
-   */
+  /** Portable texts, in the order of `seqs` (at least one). Undefined if they must be read one by one. */
   joinTexts(seqs: readonly Seq[], joiner: string): Buffer | undefined {
     const [first = 0] = seqs;
     const last = seqs.at(-1) ?? first;
@@ -180,10 +172,7 @@ export class RowReader {
     return rows && join(rows.map(portableTextOf), Buffer.from(joiner));
   }
 
-  /**
-   * Consecutive entries; undefined if they have to be read one by one, because one is large or cannot
-   * be read.
-   */
+  /** Undefined if they must be read one by one, because one is large or cannot be read. */
   smallRows({ from, to }: SeqSpan): EntryRow[] | undefined {
     return this.#small(() => this.#span.get(from, to), to - from + 1);
   }
@@ -200,10 +189,7 @@ export class RowReader {
     return readable(() => this.#asRead(this.#storedOf(row)));
   }
 
-  /**
-   * Where an entry is withheld meanwhile, the rows that make it are of two states, and it seems to be
-   * spoiled. To be tried twice.
-   */
+  /** Seems to be spoiled if it is withheld between two reads: to be tried twice. */
   #entry(seq: Seq): EntryRow | undefined {
     const stored = this.stored(seq);
     return stored && this.#asRead(stored);

@@ -34,7 +34,6 @@ import { faultOf, isWhole, verifyEntries } from './verify.ts';
 
 /** An entry as somebody else has it. */
 interface RepairCopy {
-  /** Undefined for one that is large. */
   readonly small: SmallCopy | undefined;
   /** The visitor's members. */
   chunks(): AsyncIterable<Uint8Array>;
@@ -50,7 +49,6 @@ export interface RepairSources {
 export interface RepairEvent {
   /** Undefined where it is no single entry. */
   readonly seq: Seq | undefined;
-  /** What was wrong. */
   readonly fault: string;
   /** Why it could not be put back; undefined if it was. */
   readonly reason: string | undefined;

@@ -16,11 +16,7 @@ import { openLogForReading } from '../log/log-database.ts';
 import { repairEntries, type RepairEvent, type RepairSources } from './repair-entries.ts';
 import { verifyKeys } from './verify-keys.ts';
 
-/**
- * Yields every entry that was not found by its key, and, with sources, every entry that was not what was
- * stored, once it was put back or could not be. Throws when `data` has no log that this program can read,
- * and when it cannot be written.
- */
+/** Yields each wrong key, and with sources each wrong entry, once it was put back or could not be. */
 export async function* repairLog(
   data: string,
   sources?: RepairSources,

@@ -11,10 +11,7 @@ import { isKeyRow, keyedEntries, keySum, keysUntil, prefixOf, UNTIL } from '../w
 
 const PAGE_SEQS = 4096;
 
-/**
- * Yields the faults of each page: the caller may do something else in between. Keys that are not added
- * yet are no fault. Throws where the file cannot be read.
- */
+/** Yields the faults of each page. Keys that are not added yet are none. Throws where the file cannot be read. */
 export function* verifyKeys(
   log: DatabaseSync,
   paths: DataPaths,

@@ -43,13 +43,11 @@ export type VerifyEvent =
     };
 
 export interface VerifyResult {
-  /** The id of the log. */
   readonly name: string;
   readonly entries: number;
   /** Bytes of their texts. */
   readonly bytes: number;
   readonly faults: number;
-  /** How many entries are withheld. */
   readonly withheld: number;
   /** The link of the last entry, in hex. Keep it to check later that the log is the same. */
   readonly link: string;
@@ -60,10 +58,7 @@ const PAGE_ENTRIES = 64;
 /** The link does not cover these. */
 const OTHER_FACETS = 'has other facets, flags or file than were stored';
 
-/**
- * Yields faults as they are found, and the progress after each page. Throws when the folder has no
- * log that this program can read, when it is a backup that does not count, and when aborted.
- */
+/** Yields faults as they are found, and progress. Throws when there is no log that can be read, and when aborted. */
 export async function* verifyLog(
   folder: string,
   signal?: AbortSignal,

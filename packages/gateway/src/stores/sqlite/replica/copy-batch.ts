@@ -1,8 +1,4 @@
-/**
- * The binary form in which copies of entries are sent to the writer's thread. Entries are written into
- * one buffer as they come, and the buffer is used again: objects that wait for a batch would cost more
- * than storing them.
- */
+/** Copies in binary form for the writer's thread, in a buffer that is used again: objects would cost more than storing them. */
 import { entryHead, type Kind, KINDS } from '@open-presence/protocol';
 
 import type { CopyResult, EntryCopy, WithheldCopy } from '../../../log/log-copier.ts';
@@ -11,14 +7,12 @@ import { PORTABILITIES, type Portability } from '../../../log/portability.ts';
 import type { LargeBody } from '../../../log/packed-drafts.ts';
 import type { WithheldRow } from '../log/entry-row.ts';
 
-/** What a thread that copies asks of the writer. */
 export interface CopyRequest {
   readonly copies: ArrayBuffer;
   /** Bytes of it that are used. */
   readonly size: number;
 }
 
-/** Gives the buffer back. */
 export interface CopyResponse {
   readonly result: CopyResult;
   readonly copies: ArrayBuffer;
@@ -38,7 +32,6 @@ export interface PackedCopy {
   readonly keyHash: Uint8Array | undefined;
   readonly facets: Uint8Array;
   readonly portability: Portability;
-  /** Empty if the body is large. */
   readonly body: Uint8Array;
   readonly large: LargeBody | undefined;
   readonly withheld: WithheldRow | undefined;

@@ -24,7 +24,6 @@ export class CopyClient implements LogCopier, AsyncDisposable {
   readonly #log: RowReader;
   readonly #uploadThreads: UploadThreads;
   readonly #spools = new Set<FileSpool>();
-  /** Buffers of batches that are stored. */
   readonly #free: ArrayBuffer[] = [];
   #next = new CopyBatch();
 

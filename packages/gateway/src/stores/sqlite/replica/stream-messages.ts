@@ -40,7 +40,6 @@ export class StreamMessages {
   readonly #insertUpload: StatementSync;
   readonly #setErased: StatementSync;
 
-  /** Makes the tables where there are none. */
   constructor(db: DatabaseSync) {
     db.exec(TABLES);
     this.#withheld = withheldLookup(db);
@@ -137,7 +136,6 @@ export function readUnusedUploads(db: DatabaseSync, after: number, limit: number
   return rows.map(({ number, name }) => ({ number: Number(number), name: String(name) }));
 }
 
-/** The names of all uploads that no draft gets. */
 export function* unusedUploadNames(db: DatabaseSync): Generator<string> {
   if (!hasUnusedUploads(db)) return;
   for (const { name } of db.prepare('SELECT name FROM stream_unused_uploads').iterate())

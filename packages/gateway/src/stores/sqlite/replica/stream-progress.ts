@@ -15,7 +15,6 @@ import { readMeta } from '../database.ts';
 import { numberAllWithheld } from '../withholding/withheld-table.ts';
 import { copyStreamMessages, removeStreamMessages } from './stream-messages.ts';
 
-/** What is known of a publisher. */
 interface PublisherState {
   /** When the stream took its last message, in ms since 1970. */
   readonly last: number;
@@ -51,10 +50,7 @@ export function joinStream(db: DatabaseSync, stream: string, head: Seq): void {
 
 const ROWS = `name = '${NAME}' OR name GLOB '${PUBLISHER}*'`;
 
-/**
- * Copies all that a copy knows of its stream from an attached database, in place of what is known here,
- * within the caller's transaction. Returns whether the log there is a copy.
- */
+/** Takes over all that an attached database knows of its stream. Returns whether the log there is a copy. */
 export function copyStreamState(db: DatabaseSync, from: string): boolean {
   removeStream(db);
   const isCopy = db.prepare(`SELECT 1 FROM ${from}.meta WHERE name = '${NAME}'`).get();
@@ -94,10 +90,7 @@ export class StreamProgress {
       );
   }
 
-  /**
-   * What is to be done with a message: 'skip' one that comes again from the same position, and leave it
-   * 'unused' where it was applied at an earlier position, or is void. `time`: when the stream took it.
-   */
+  /** 'skip': it was read before. 'unused': it was applied at an earlier position, or is void. `time`: of the stream. */
   advance(position: number, time: number, origin: MessageOrigin): 'apply' | 'skip' | 'unused' {
     if (position <= this.#position) return 'skip';
     this.#position = position;

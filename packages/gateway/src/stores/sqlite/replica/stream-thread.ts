@@ -1,7 +1,4 @@
-/**
- * The thread of a cluster's stream. It publishes what the threads that serve visitors append and withhold,
- * and passes the messages of the stream to the writer.
- */
+/** The thread of a cluster's stream: publishes what visitors say, and has the writer apply what the stream has. */
 import { type MessagePort, workerData } from 'node:worker_threads';
 
 import { loadCluster } from '../../../load-cluster.ts';

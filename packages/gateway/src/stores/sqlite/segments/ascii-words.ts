@@ -32,10 +32,7 @@ export class AsciiWords {
     this.#valueEnd = Buffer.from(`${valueEnd} `);
   }
 
-  /**
-   * The words, each before a space, in memory that the next call uses again. Undefined if the text is of
-   * another form. It has valid members from the comma at `from` on.
-   */
+  /** The words, each before a space, in memory that is used again. Undefined for a text of another form. `from`: of a comma. */
   read(text: Uint8Array, from: number): Uint8Array | undefined {
     const size = text.length - from;
     if (size > MAX_LENGTH) return undefined;

@@ -14,7 +14,6 @@ import { takeSteps } from './search/search-steps.ts';
 
 /** Entries that are walked at once: the log is read from old to new. */
 const WALKED = 256;
-/** Rows of a list that are read at once. */
 const LISTED = 1024;
 /** A list with more entries after the range than this says too little of the range. */
 const MAX_LATER = 64;

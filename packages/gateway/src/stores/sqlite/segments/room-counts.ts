@@ -1,4 +1,3 @@
-/** How many entries of each kind the rooms have. */
 import type { RoomCount, Seq } from '../../../log/log.ts';
 import type { RowReader, SeqSpan } from '../log/row-reader.ts';
 import type { EntryRow } from '../log/entry-row.ts';

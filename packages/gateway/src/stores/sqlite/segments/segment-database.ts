@@ -85,7 +85,6 @@ export class IndexConnection {
     return statement;
   }
 
-  /** Whether the segment has large entries. */
   get hasLarge(): boolean {
     const known = this.#isSealed ? this.#hasLarge : undefined;
     return (this.#hasLarge = known ?? this.statement(HAS_LARGE).get() !== undefined);
@@ -102,10 +101,7 @@ const SQLITE_READONLY = 8;
 const SQLITE_CORRUPT = 11;
 const SQLITE_NOTADB = 26;
 
-/**
- * Whether the error says that the file has changed. SQLITE_ERROR is one: all statements are ours, so a table
- * has lost its form. Nor do we make files that cannot be written. Others, such as too many open files or a failing disk, may pass.
- */
+/** Whether the file has changed; SQLITE_ERROR says that a table has. Others, as too many open files, may pass. */
 export function isCorrupt(error: unknown): boolean {
   if (!(error instanceof Error) || !('errcode' in error)) return false;
   const code = Number(error.errcode) & 0xff;

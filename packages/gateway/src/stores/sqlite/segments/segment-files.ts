@@ -95,7 +95,6 @@ export function restoreRecord(paths: DataPaths, number: number, record: SegmentR
   writeChecked(recordFile(paths, number), record);
 }
 
-/** Undefined where the entry cannot be read. */
 function linkAt(log: RowReader, seq: Seq): string | undefined {
   return readable(() => log.linkAt(seq));
 }

@@ -20,7 +20,6 @@ const MAX_OPEN = 256;
 /** A segment whose file is not what it should be. */
 export interface SpoiledSegment {
   readonly number: number;
-  /** The generation of the segment that was read. */
   readonly generation: number;
   /** Whether the bytes were read: they cannot be right, whatever their checksum. */
   readonly isCorrupt: boolean;

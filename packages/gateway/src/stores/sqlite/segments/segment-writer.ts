@@ -21,7 +21,6 @@ import { SpoiledFile } from './segment-files.ts';
 /** Entries, and approximate bytes of text and facets, in a step. */
 const STEP_ENTRIES = 2048;
 const STEP_SIZE = 1024 * 1024;
-/** Pages of the index that are merged in a step. */
 const MERGE_PAGES = 64;
 /** FTS5 changes fewer rows where there is nothing to merge. */
 const MIN_MERGE_CHANGES = 2;
@@ -32,7 +31,6 @@ export interface WriterContext {
   readonly segments: SharedSegments;
 }
 
-/** A large entry that is being written. */
 interface LargeEntry {
   readonly entry: EntryRow;
   readonly rows: Iterator<LargeRow, void>;
@@ -66,7 +64,6 @@ export class SegmentWriter {
   #hasBegunToMerge = false;
   /** Whether readers can use it. */
   #isPublished = false;
-  /** The newest entry that it has. */
   position: Seq;
 
   /** Goes on with what is there. */
@@ -136,7 +133,6 @@ export class SegmentWriter {
     return this.#totalChanges() - before >= MIN_MERGE_CHANGES;
   }
 
-  /** Writes a copy without free pages. */
   copyTo(file: string): void {
     this.#db.prepare('VACUUM INTO ?').run(file);
   }

@@ -26,10 +26,7 @@ const BATCH_DELAY_MS = 250;
 /** More of them are indexed at once, while as much time is left to the other threads. */
 const BUSY_ENTRIES = 2048;
 
-/**
- * The thread spends this fraction of its time, 1 in 1000, on verifying the log on the disk: about a million
- * small entries an hour.
- */
+/** Verifying the log takes 1 in 1000 of the thread's time: about a million small entries an hour. */
 const SCRUB_SHARE = 1000;
 const MIN_SCRUB_PAUSE_MS = 2000;
 /** On a busy machine, a step takes longer than it costs. */

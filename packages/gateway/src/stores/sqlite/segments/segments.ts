@@ -48,7 +48,6 @@ export class Segments {
   readonly #waiting = new Map<number, PromiseWithResolvers<void>>();
   /** What is being done with a segment, one step after another. */
   #job: Job | undefined;
-  /** The number of the newest segment. */
   #newest = 0;
   #tally = new RoomTally();
 
@@ -73,13 +72,11 @@ export class Segments {
     yield* this.#count();
   }
 
-  /** How many entries it is behind. */
   get behind(): number {
     const { head, indexed } = this.#context.shared;
     return head - indexed;
   }
 
-  /** Indexes the next entries. */
   follow(): void {
     const { shared } = this.#context;
     const writer = this.#newestWriter();

@@ -1,8 +1,6 @@
 /**
- * Verifies the segments of a folder by their checksums. What it finds is lost to nobody, since a gateway
- * finds it too, and makes the segment again from the log.
- *
- * Changes nothing. A gateway may run meanwhile: a segment that is being written has no checksum yet.
+ * Verifies the segments of a folder by their checksums. Changes nothing. A gateway may run meanwhile: it makes
+ * again what has changed, and what it is writing has no checksum yet.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
@@ -23,10 +21,7 @@ export interface DerivedFault {
 
 const OTHER_BYTES = 'has other bytes than were written';
 
-/**
- * Yields what has changed as it is found, with paths relative to the folder. `logId`: the name of the log.
- * Segments that are not there yet are no fault.
- */
+/** Yields what has changed, with paths relative to the folder. Missing segments are no fault. */
 export async function* verifyDerived(
   folder: string,
   logId: string,

@@ -6,7 +6,6 @@ import type { DatabaseSync } from 'node:sqlite';
 
 import type { Seq } from '../../../log/log.ts';
 
-/** An entry to be withheld. */
 export interface WithheldItem {
   readonly seq: Seq;
   /** In ms since 1970. */

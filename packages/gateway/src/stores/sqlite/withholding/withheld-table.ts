@@ -20,7 +20,6 @@ export const WITHHELD_TABLE = `
   ) STRICT;
   CREATE INDEX unerased ON withheld (number) WHERE isErased = 0`;
 
-/** Finds the row of a withheld entry. */
 export type WithheldLookup = (seq: Seq) => WithheldRow | undefined;
 
 export function withheldLookup(log: DatabaseSync): WithheldLookup {
@@ -40,10 +39,7 @@ export function withheldInserter(
     void insert.run(seq, time, reason, digest, isErased ? 1 : 0);
 }
 
-/**
- * Adds a row for an entry whose text is already erased, before the withholding that says so has come.
- * `numberWithheld` lists the entry once it has.
- */
+/** For an entry that comes erased, before its withholding has come: `numberWithheld` lists it then. */
 export function insertWithheldEarly(log: DatabaseSync, seq: Seq, row: WithheldRow): void {
   const { time, reason, digest } = row;
   const insert = log.prepare('INSERT INTO withheld VALUES (?, ?, ?, ?, ?, 1)');

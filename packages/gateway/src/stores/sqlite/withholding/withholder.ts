@@ -79,10 +79,7 @@ export class Withholder {
     }
   }
 
-  /**
-   * Marks these entries as withheld in one transaction, and returns how many were not withheld before.
-   * `erase` removes their text later. If it throws a storage fault, none is withheld.
-   */
+  /** All or none, in one transaction. Returns how many were not withheld before. `erase` removes their text later. */
   withhold(items: readonly WithheldItem[]): { readonly count: number } {
     // One that was decided before is listed first.
     while (!this.#list());
@@ -98,10 +95,7 @@ export class Withholder {
     this.#unmarked = undefined;
   }
 
-  /**
-   * Does the next step. Returns 'done' where nothing is left of what they said, 'waiting' where other
-   * threads have to erase it first. Throws a storage fault.
-   */
+  /** Does the next step. 'waiting': other threads have to erase it first. Throws a storage fault. */
   erase(): 'done' | 'more' | 'waiting' {
     if (!this.#list() || !this.#mark()) return 'more';
     const step = this.#unerased();

@@ -6,7 +6,6 @@ import { readable } from '../database.ts';
 import type { RowReader } from '../log/row-reader.ts';
 import { metadataOf } from '../log/entry-row.ts';
 
-/** Rows that are read at once. */
 const PAGE_SIZE = 256;
 
 /** Reads what was withheld, a page at a time. Leaves out where the entry cannot be read. */

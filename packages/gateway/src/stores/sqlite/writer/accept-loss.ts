@@ -14,11 +14,9 @@ import { flushWal, openLogForWriting, renameLog } from '../log/log-database.ts';
 import { findLostHistory, largeFolders, type LostHistory, orphansIn } from './lost-history.ts';
 
 export interface AcceptedLoss {
-  /** What was found. */
   readonly findings: readonly string[];
   /** How many entries are given up, undefined where it is unknown. */
   readonly lost: number | undefined;
-  /** The folder with all that was moved aside. */
   readonly folder: string;
 }
 

@@ -57,7 +57,6 @@ export class AppendClient {
     this.#port.postMessage({ uploadFault } satisfies UploadReport);
   }
 
-  /** Sends what was gathered. */
   flush(): void {
     const pending = this.#gathered;
     if (pending.length === 0) return;

@@ -1,7 +1,4 @@
-/**
- * Asks about a clock that is far ahead. Since times never go backwards, all later entries would have its
- * time until that time has come.
- */
+/** Asks about a clock that is far ahead: times never go back, so all later entries would have its time. */
 import { statSync } from 'node:fs';
 
 import type { DataPaths } from '../data-paths.ts';
@@ -9,10 +6,7 @@ import { RowReader } from '../log/row-reader.ts';
 import { openLogIfExists } from '../log/log-database.ts';
 
 const DAY_MS = 24 * 60 * 60_000;
-/**
- * Further ahead than a gateway rests, and than its own files are old, as a rule. Clocks that are wrong
- * by less than a year are rare: a lost battery or a wrong digit is decades.
- */
+/** Longer than a gateway rests. A clock that is wrong is rarely wrong by less: a lost battery is decades. */
 const MAX_AHEAD_MS = 365 * DAY_MS;
 
 /** Throws if the clock is far ahead of the newest entry and of all files that tell the time. */
@@ -34,7 +28,6 @@ export function checkClock(paths: DataPaths): void {
   );
 }
 
-/** The time of the newest entry; undefined if there is none. */
 function newestTime(paths: DataPaths): number | undefined {
   const db = openLogIfExists(paths);
   if (db === undefined) return undefined;

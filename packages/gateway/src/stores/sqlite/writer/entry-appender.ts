@@ -58,7 +58,6 @@ export class EntryAppender {
     this.#insertWithheld = withheldInserter(db);
   }
 
-  /** The newest entry; 0 if there is none. */
   get seq(): Seq {
     return this.#seq;
   }
@@ -72,7 +71,6 @@ export class EntryAppender {
     return this.#linker.link;
   }
 
-  /** Which entries have idempotency keys. */
   get keys(): Keys {
     return this.#keys;
   }
@@ -150,7 +148,6 @@ export class EntryAppender {
     return { outcome: 'repeated', seq, ...metadata };
   }
 
-  /** Whether an entry has this file. */
   hasLarge(name: string): boolean {
     return this.#reader.hasLarge(name);
   }
@@ -169,7 +166,6 @@ export class EntryAppender {
     return readable(() => this.#reader.entry(seq)?.link.equals(link)) ?? true;
   }
 
-  /** Stores the entry whose link was made last. */
   #store(
     { kind, room, facets, portability = 'exact', body, large }: Omit<PackedDraft, 'key'>,
     { time, salt, key, isWithheld = false }: Pick<NewRow, 'time' | 'salt' | 'key' | 'isWithheld'>,
@@ -211,7 +207,6 @@ function metadataOf({ time, text }: EntryRow): Pick<WriteResult, 'time' | 'salt'
   return { time, salt: Number.parseInt(id.slice(-12), 16) % SALTS };
 }
 
-/** SHA-256 of the body, as a binary string. */
 function digestOf({ body, large }: Pick<PackedDraft, 'body' | 'large'>): string {
   if (large === undefined) return sha256Binary(body);
   return Buffer.from(large.digest, 'hex').toString('latin1');

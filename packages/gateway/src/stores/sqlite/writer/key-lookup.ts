@@ -35,7 +35,6 @@ const UNAVAILABLE: FoundKey = { outcome: 'unavailable', entry: undefined };
 interface KeyedDraft {
   readonly key: Uint8Array;
   readonly draft: PackedDraft;
-  /** The digest of the body. */
   readonly digest: Uint8Array;
 }
 
@@ -110,7 +109,6 @@ export class KeyLookup {
     return readable(() => this.#reader.linkOf(seq));
   }
 
-  /** SHA-256 of the body that is stored. */
   #digestOf({ large, head, text }: EntryRow): Uint8Array {
     if (large === undefined) return sha256(text.subarray(head + 1, -1));
     const body = new BodyDigest();

@@ -1,12 +1,9 @@
 /**
- * Finds entries by their idempotency keys: `keys.sqlite`, which is derived from the log. The answer that
- * no entry has a key decides that a draft is stored, so each row has a checksum: a lookup reads the rows
- * beside the place where the key would be, and one that has changed is beside its own place.
+ * Finds entries by their idempotency keys: `keys.sqlite`, derived from the log. That no entry has a key decides
+ * that a draft is stored, so each row has a checksum, and a lookup reads the rows beside the place of the key too.
  *
- * It is committed after the log, many entries together, and not flushed: what is missing at a start is added
- * from the entries.
- * A file that has changed is deleted and made again from the log, in short steps. Until it is complete,
- * which entry has a key is unknown.
+ * It is committed after the log, many entries together, and not flushed: a start adds what is missing. A file
+ * that has changed is made again, in short steps; until then, which entry has a key is unknown.
  */
 import { statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
@@ -60,10 +57,7 @@ export function isKeyRow(prefix = -1, seq = -1, sum = 0): boolean {
   return isInRange && keySum(prefix, seq) === sum;
 }
 
-/**
- * The keys of all entries up to this one are in the file. Throws `SpoiledKeys` where that has changed, as
- * far as the log can tell.
- */
+/** The keys of all entries up to this one are there. Throws `SpoiledKeys` where that has changed. */
 export function keysUntil(keys: DatabaseSync, log: RowReader): Seq {
   const select = keys.prepare(`${ROW} prefix = ${UNTIL}`);
   select.setReadBigInts(true);
@@ -148,7 +142,6 @@ export class Keys {
     this.#keyed = keyedEntries(log);
   }
 
-  /** Whether it is known which entries have keys. */
   get isComplete(): boolean {
     return this.#isComplete;
   }
@@ -196,10 +189,7 @@ export class Keys {
     });
   }
 
-  /**
-   * Adds the keys of the next entries, up to `head`, between commits of the log. Returns whether any are
-   * left.
-   */
+  /** Adds the keys of the next entries, between commits of the log. Returns whether any are left. */
   step(head: Seq): 'complete' | 'more' | 'failed' {
     try {
       this.#open ??= this.#openFile();

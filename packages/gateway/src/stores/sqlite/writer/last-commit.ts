@@ -11,7 +11,6 @@ import { assertStorageFault } from '../../../storage-fault.ts';
 import type { DataPaths } from '../data-paths.ts';
 
 export interface LogPosition {
-  /** The id of the log. */
   readonly log: string;
   readonly seq: Seq;
   /** In hex; undefined where it is unknown. */

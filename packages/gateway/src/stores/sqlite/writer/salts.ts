@@ -6,7 +6,6 @@ import { SALTS } from '@open-presence/protocol';
 const SIZE = 16;
 const ALL_SIZE = 2 * SIZE + 4;
 
-/** Drawn many at once. */
 const POOL = Buffer.alloc(256 * ALL_SIZE);
 let used = POOL.length;
 

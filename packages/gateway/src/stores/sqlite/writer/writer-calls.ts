@@ -18,7 +18,6 @@ export interface AppendThreadCalls {
   catchUp(nothing: undefined): Promise<boolean>;
 }
 
-/** The calls of the writer's thread. */
 export interface WriterCalls extends Omit<AppendThreadCalls, 'catchUp'> {
   /** Answers once it is decided that they are withheld, with a number to ask for the rest. */
   decide(items: readonly ItemToWithhold[]): number | WithholdFailure;

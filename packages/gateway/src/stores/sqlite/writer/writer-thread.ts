@@ -249,7 +249,6 @@ function recordCopies(entries: number, bytes: number): void {
   if (entries > 0) metrics?.recordCommit({ entries, bytes, flushMs: writer.flushMs });
 }
 
-/** Reports what has changed. */
 function reportState(): void {
   const { storing, lastCommit, keys, uploads } = writer.takeFaults();
   thread.report('storing', storing && causeOf(storing));

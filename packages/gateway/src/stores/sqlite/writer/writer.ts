@@ -50,7 +50,6 @@ export class Writer {
   readonly #clock: LogClock;
   /** Set before the first write. */
   #openFiles: OpenFiles | undefined;
-  /** Whether the data folder and the folders in it have been flushed. */
   #foldersAreFlushed = false;
   /** Whether everything in the WAL has been flushed. */
   #walIsFlushed = false;
@@ -137,11 +136,7 @@ export class Writer {
     return drafts.map(() => ({ outcome: failure, seq: 0, time: 0, salt: 0 }));
   }
 
-  /**
-   * Applies what a stream has put in order, with the position in the stream, in one transaction. Seq,
-   * time, id, salts and link depend on nothing but the messages, so that all copies are equal. Returns
-   * the results of each batch, none for one that was applied before. To be repeated after a failure.
-   */
+  /** Applies messages and their position in one transaction, on all copies alike. To be repeated after a failure. */
   apply(
     batches: readonly UnpackedBatch[],
     { stream, resumeAt }: Pick<StreamPosition, 'stream' | 'resumeAt'>,
@@ -207,10 +202,7 @@ export class Writer {
     }
   }
 
-  /**
-   * Commits what `append` adds, or returns why it could not. `entries`: all that it may add. `append`: may
-   * say that it has added nothing, which does not show that a disk works again.
-   */
+  /** `entries`: all that `append` may add. It may say that it has added nothing, which shows no working disk. */
   #transact(entries: readonly WithLarge[], append: () => boolean | undefined): Failure | undefined {
     let hasAdded = true;
     try {
@@ -276,10 +268,7 @@ export class Writer {
     if (!this.#lastIsLoaded) this.#loadLast();
   }
 
-  /**
-   * Moves what a removed WAL has into the database, since no file of the folder has it otherwise.
-   * Waits for readers of older snapshots, which would leave the newest entries in the WAL.
-   */
+  /** No file has what is in a removed WAL. Waits for readers of older snapshots, which would leave it there. */
   #saveLostWal(): void {
     if (this.#openFiles?.hasLostWal() === true) this.#db.exec('PRAGMA wal_checkpoint(FULL)');
   }

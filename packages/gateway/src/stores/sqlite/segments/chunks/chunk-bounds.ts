@@ -28,7 +28,6 @@ interface OpenChunk extends Chunk {
 
 export class ChunkBounds {
   readonly #open = new Map<Kind, OpenChunk>();
-  /** The newest entry of each kind. */
   readonly #last = new Map<Kind, Seq>();
   #ended: Chunk[] = [];
 
@@ -42,7 +41,6 @@ export class ChunkBounds {
     if (size >= CHUNK_SIZE) this.#end(kind);
   }
 
-  /** Adds the next entry, which is large. */
   addLarge({ kind, seq }: Pick<EntryRow, 'kind' | 'seq'>): void {
     this.#end(kind);
     this.#last.set(kind, seq);

@@ -46,7 +46,6 @@ const JOINED_CRC = 16;
 export const CHUNK_HEADER_SIZE = 20;
 
 export interface ChunkHeader {
-  /** The checksum of everything after it. */
   readonly sum: number;
   /** Bytes after the header. */
   readonly length: number;
@@ -56,11 +55,9 @@ export interface ChunkHeader {
   readonly joinedCrc: number;
 }
 
-/** Which file of a chunk. */
 export interface ChunkFile {
   readonly segment: number;
   readonly kind: Kind;
-  /** The newest entry of the chunk. */
   readonly last: Seq;
   readonly form: ChunkForm;
 }
@@ -84,7 +81,6 @@ export async function encodeChunk(text: Buffer, form: ChunkForm): Promise<Buffer
   return bytes;
 }
 
-/** Undefined where the bytes are not those of a chunk. */
 export function headerOf(bytes: Buffer): ChunkHeader | undefined {
   if (bytes.length < CHUNK_HEADER_SIZE) return undefined;
   const header = {

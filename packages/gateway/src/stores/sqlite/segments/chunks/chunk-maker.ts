@@ -83,10 +83,7 @@ export class ChunkMaker {
     }
   }
 
-  /**
-   * Removes the chunks that have these entries, so that they are read from the log, where they are known to be
-   * unreadable: a chunk that was made of changed bytes would have them.
-   */
+  /** Removes chunks with these entries: made of changed bytes, they would have them. */
   removeWith(seqs: readonly Seq[]): void {
     const { paths, reader } = this.#context;
     for (const seq of seqs) {

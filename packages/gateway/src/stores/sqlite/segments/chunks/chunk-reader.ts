@@ -31,7 +31,6 @@ const NEWEST = `SELECT * FROM chunks
   WHERE kind = ? AND last <= ? ORDER BY first DESC LIMIT 16`;
 
 interface CheckedFile {
-  /** The state of the file when it was checked. */
   readonly state: string;
   readonly header: ChunkHeader;
 }
@@ -76,10 +75,7 @@ export class ChunkReader {
     return [];
   }
 
-  /**
-   * The text of a chunk, with a joiner before it or without one; plain where it is not stored in the form.
-   * Undefined where it is stored in neither.
-   */
+  /** With a joiner before it or without; plain where it is not stored in the form, undefined where in neither. */
   async text(
     { kind, last }: Chunk,
     form: ChunkForm,
@@ -166,7 +162,6 @@ export class ChunkCursor {
   readonly #chunks: ChunkReader;
   readonly #kind: Kind;
   readonly #form: ChunkForm;
-  /** Consecutive chunks, newest first. */
   #loaded: readonly Chunk[] = [];
 
   /** `form`: that in which texts are read where they are stored in it. */
@@ -176,10 +171,7 @@ export class ChunkCursor {
     this.#form = form;
   }
 
-  /**
-   * The newest chunk within the seqs from `first` to `last`, if it has at most `limit` entries.
-   * `last` must decrease from call to call.
-   */
+  /** The newest chunk within these seqs, if it has at most `limit` entries. `last` must decrease from call to call. */
   find(first: Seq, last: Seq, limit: number): Chunk | undefined {
     let chunk = this.#loaded.find((loaded) => loaded.last <= last);
     if (chunk === undefined) {
@@ -189,7 +181,6 @@ export class ChunkCursor {
     return chunk !== undefined && chunk.first >= first && chunk.count <= limit ? chunk : undefined;
   }
 
-  /** The text of a chunk, with a joiner before it or without one; undefined where it is not stored. */
   async read(chunk: Chunk, isJoined: boolean): Promise<ChunkText | undefined> {
     return await this.#chunks.text(chunk, this.#form, isJoined);
   }

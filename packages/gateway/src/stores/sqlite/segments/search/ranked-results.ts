@@ -21,7 +21,6 @@ const WRITE_BATCH = 8192;
 /** Yields pages beside its steps. No results follow the last one. */
 export type RankedPages = Generator<Promise<void> | void | RankedPage, void, void>;
 
-/** The results of one query of one reader. */
 export function* rankedPages(context: SearchContext, query: RankedRequest): RankedPages {
   let { skip, limit: left, high } = query;
   for (;;) {
@@ -63,14 +62,12 @@ function* hasMatch(context: SearchContext, query: RankedRequest, high: Seq): Sea
 }
 
 interface SectionPage {
-  /** How many results come before these. */
   readonly skipped: number;
   readonly seqs: readonly Seq[];
   /** Whether the section has no others. */
   readonly isLast: boolean;
 }
 
-/** The newest section of a query. */
 class Section implements Disposable {
   readonly #context: SearchContext;
   readonly #query: RankedRequest;
@@ -154,7 +151,6 @@ class DiskRanking implements RankSink, Disposable {
   readonly #page: StatementSync;
   #pending: RankedSeq[] = [];
   #last: RankedSeq = { rank: -Infinity, seq: 0 };
-  /** The number of all matches that were added. */
   #count = 0;
 
   constructor(excluded: ReadonlySet<Seq>) {

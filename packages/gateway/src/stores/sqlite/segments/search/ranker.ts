@@ -69,7 +69,6 @@ export function* rankSection(
 }
 
 interface Ranked {
-  /** The number of all matches. */
   count: number;
   readonly best: RankedSeq[];
 }

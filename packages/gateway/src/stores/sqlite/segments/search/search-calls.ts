@@ -17,12 +17,10 @@ interface Searched extends SeqRange {
 export type PageRequest = Searched & PageOf;
 
 export interface RankedRequest extends Searched {
-  /** How many of the best results to leave out. */
   readonly skip: number;
   readonly limit: number;
 }
 
-/** Ranked results of one section. */
 export interface RankedPage {
   readonly seqs: readonly Seq[];
   /** Whether there are more results than these, whatever the limit. */
@@ -35,16 +33,13 @@ export interface RankedPage {
   readonly isLast: boolean;
 }
 
-/** One request of a search at a time. */
 interface SearchRequest<Wanted> {
-  /** Identifies the search among those of a port. */
   readonly search: number;
   readonly wanted: Wanted;
 }
 
 export interface Matches {
   readonly page: SeqPage;
-  /** That the search has had. */
   readonly turns: number;
 }
 
@@ -55,12 +50,8 @@ export type Answer<Found> =
   | { readonly error: unknown };
 
 export interface SearchCalls {
-  /** `turns`: see `Matches`. */
   page(request: SearchRequest<PageRequest> & { readonly turns: number }): Promise<Answer<Matches>>;
-  /**
-   * The first page of a ranking; the next one if nothing is wanted. The other thread holds the ranking until
-   * it is told of the end of the search.
-   */
+  /** The first page of a ranking; the next one if nothing is wanted. It is held until the search ends. */
   ranked(request: SearchRequest<RankedRequest | undefined>): Promise<Answer<RankedPage>>;
 }
 

@@ -24,7 +24,6 @@ type MatchesQuery = Pick<PageRequest, 'textQuery' | 'facets' | 'order'> & {
   readonly signal: AbortSignal | undefined;
 };
 
-/** Maximum number of seqs per request. */
 const MAX_PAGE = 16 * 1024;
 
 export class SearchClient {
@@ -38,10 +37,7 @@ export class SearchClient {
     this.#calls = new ThreadCaller(port);
   }
 
-  /**
-   * The matches of a query. Each page must start where the one before ended. A request may cost as
-   * much as finding all matches, so each asks for twice as many as the one before.
-   */
+  /** Each page starts where the one before ended. A request may cost as much as all, so each asks for twice as many. */
   matches({ signal, ...query }: MatchesQuery, { low, high }: SeqRange): SeqSource {
     const newest = query.order === 'newest';
     const search = this.#newSearch();
@@ -70,7 +66,6 @@ export class SearchClient {
     };
   }
 
-  /** The matches in the order of their rank. */
   async *ranked({ signal, ...query }: RankedQuery, range: SeqRange): LogRead<RankedResult> {
     const search = this.#newSearch();
     const { textQuery, facets, skip, limit } = query;

@@ -11,7 +11,6 @@ import { pageOfMatches, type SearchContext } from './word-search.ts';
 interface OpenSearch {
   readonly ending: AbortController;
   readonly turns: Turns;
-  /** The pages of a ranking. */
   readonly pages: RankedPages | undefined;
 }
 
@@ -47,7 +46,6 @@ export class SearchServer implements SearchCalls {
     return await this.#answer(search, open, nextPage(open.pages));
   }
 
-  /** Ends what is done for a search. */
   end(search: number): void {
     const open = this.#open.get(search);
     this.#open.delete(search);

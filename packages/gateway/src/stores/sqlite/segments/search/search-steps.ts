@@ -13,10 +13,7 @@ import type { Turns } from '../../../../fair-turns.ts';
 /** A promise that it yields is waited for. */
 export type SearchSteps<Result> = Generator<Promise<void> | void, Result, void>;
 
-/**
- * Takes the steps in turns with the other work of the thread. Rejects with the signal's reason once it is
- * aborted: then the steps are ended.
- */
+/** In turns with the other work of the thread. Ends the steps and rejects once the signal is aborted. */
 export async function takeSteps<Result>(
   steps: SearchSteps<Result>,
   turns: Turns,

@@ -1,7 +1,4 @@
-/**
- * Finds the entries of one segment that match. All work is statements of bounded length, between which
- * others have their turn. Throws `SegmentUnavailable` where the segment cannot be read now.
- */
+/** Matches in one segment, by bounded statements. Throws `SegmentUnavailable` where it cannot be read now. */
 import type { Order, Seq } from '../../../../log/log.ts';
 import type { SeqPage, SeqRange } from '../../seq-source.ts';
 import type { IndexConnection } from '../segment-database.ts';
@@ -115,7 +112,6 @@ export class SegmentMatches {
     return left;
   }
 
-  /** The large entries for which the condition holds. */
   *#largeWith({ queries }: RowCondition, { low, high }: SeqRange): SearchSteps<Set<Seq>> {
     const seqs = new Set<Seq>();
     for (const query of queries()) {
