@@ -5,22 +5,22 @@
  */
 import { SHARED_SEGMENTS_SIZE, SharedSegments } from './shared-segments.ts';
 
-const HEAD = 0;
-const INDEXED = 1;
-const READ_ONLY = 2;
-const DAMAGE = 5;
-const CLOCK_AHEAD = 10;
-const UPLOAD_THREADS = 11;
-const WITHHELD = 13;
-const WITHHELD_IN_LOG = 14;
-const DERIVED_WITHHELD = 15;
-const HAS_INDEXES = 17;
-const STREAM_HOLDING = 19;
-const MESSAGES_BEHIND = 20;
-const COMPLETE_AT = 21;
-const KEYS_SPOILED = 22;
-const SEARCH_FAILING = 23;
-const CELLS = 24;
+/** In cells that have no other use. */
+const NUMBERS = [
+  'indexed',
+  'clockAhead',
+  'damageVersion',
+  'withheld',
+  'withheldInLog',
+  'derivedWithheld',
+  'messagesBehind',
+  'completeAt',
+] as const;
+const SWITCHES = ['streamHolding', 'keysSpoiled', 'searchFailing', 'hasIndexes'] as const;
+const HEAD = NUMBERS.length + SWITCHES.length;
+const READ_ONLY = HEAD + 1;
+const UPLOAD_THREADS = HEAD + 2;
+const CELLS = HEAD + 3;
 const SIZE = 8 * CELLS + SHARED_SEGMENTS_SIZE;
 
 export class SharedState {
@@ -28,15 +28,90 @@ export class SharedState {
   readonly segments: SharedSegments;
   readonly #cells: BigInt64Array;
 
+  /** The newest seq in the segments. Set by their thread only. */
+  declare indexed: number;
+  /** By how many ms the clock of entries is ahead of `Date.now()`. Set by the writer only. */
+  declare clockAhead: number;
+  /** Changes whenever an entry becomes unreadable, or readable again. Set by the segments' thread only. */
+  declare damageVersion: number;
+  /** The newest withholding that readers know of: nothing that is derived has its entry any more. */
+  declare withheld: number;
+  /** The newest withholding in the log. Set by the writer only, as the one before. */
+  declare withheldInLog: number;
+  /** Entries up to this withholding were removed from the segments. Set by their thread. */
+  declare derivedWithheld: number;
+  /** How many messages of its stream the copy of a cluster lacks. Set by the stream's thread only, as the next ones. */
+  declare messagesBehind: number;
+  /** When that copy last had all that its stream had, in ms since 1970. */
+  declare completeAt: number;
+  /** Whether the stream of a cluster takes no messages now. */
+  declare streamHolding: boolean;
+  /** Whether an idempotency key was found to be missing. Set by any thread; the writer sees to it. */
+  declare keysSpoiled: boolean;
+  /** Whether entries cannot be indexed now. Set by the segments' thread only. */
+  declare searchFailing: boolean;
+  /** Whether there are threads that follow the log. Set once, at the start. */
+  declare hasIndexes: boolean;
+
+  static {
+    for (const [cell, name] of NUMBERS.entries())
+      Object.defineProperty(this.prototype, name, {
+        get(this: SharedState): number {
+          return this.#get(cell);
+        },
+        set(this: SharedState, value: number) {
+          this.#set(cell, value);
+        },
+      });
+    for (const [index, name] of SWITCHES.entries())
+      Object.defineProperty(this.prototype, name, {
+        get(this: SharedState): boolean {
+          return this.#get(NUMBERS.length + index) === 1;
+        },
+        set(this: SharedState, value: boolean) {
+          this.#set(NUMBERS.length + index, Number(value));
+        },
+      });
+  }
+
   constructor(memory: SharedArrayBuffer = new SharedArrayBuffer(SIZE)) {
     this.memory = memory;
     this.#cells = new BigInt64Array(memory, 0, CELLS);
     this.segments = new SharedSegments(memory, 8 * CELLS);
   }
 
+  /** The newest durable seq. Set by the writer only. */
+  get head(): number {
+    return this.#get(HEAD);
+  }
+
+  set head(seq: number) {
+    this.#set(HEAD, seq);
+    this.wakeWaiters();
+  }
+
+  /** Resolves when the head is not `head`, or on `wakeWaiters`. Does not keep the process alive. */
+  async headMoved(head: number): Promise<void> {
+    await Atomics.waitAsync(this.#cells, HEAD, BigInt(head)).value;
+  }
+
+  /** Resolves every pending `headMoved`, although the head has not moved. */
+  wakeWaiters(): void {
+    Atomics.notify(this.#cells, HEAD);
+  }
+
+  /** Whether the last attempt to store succeeded. Set by the writer only. */
+  get writable(): boolean {
+    return this.#get(READ_ONLY) === 0;
+  }
+
+  set writable(value: boolean) {
+    this.#set(READ_ONLY, Number(!value));
+  }
+
   /** How many more threads of the process's pool uploads may take now. Set once, at the start. */
   set uploadThreads(count: number) {
-    Atomics.store(this.#cells, UPLOAD_THREADS, BigInt(count));
+    this.#set(UPLOAD_THREADS, count);
   }
 
   /** Takes one of them; returns false if there is none. */
@@ -59,134 +134,11 @@ export class SharedState {
     await Atomics.waitAsync(this.#cells, UPLOAD_THREADS, 0n).value;
   }
 
-  /** By how many ms the clock of entries is ahead of `Date.now()`. Set by the writer only. */
-  get clockAhead(): number {
-    return Number(Atomics.load(this.#cells, CLOCK_AHEAD));
-  }
-  set clockAhead(ms: number) {
-    Atomics.store(this.#cells, CLOCK_AHEAD, BigInt(ms));
-  }
-
-  /** The newest durable seq. Set by the writer only. */
-  get head(): number {
-    return Number(Atomics.load(this.#cells, HEAD));
-  }
-  set head(seq: number) {
-    Atomics.store(this.#cells, HEAD, BigInt(seq));
-    Atomics.notify(this.#cells, HEAD);
-  }
-
-  /** Resolves when the head is not `head`, or on `wakeWaiters`. Does not keep the process alive. */
-  async headMoved(head: number): Promise<void> {
-    await Atomics.waitAsync(this.#cells, HEAD, BigInt(head)).value;
-  }
-
-  /** Resolves every pending `headMoved`, although the head has not moved. */
-  wakeWaiters(): void {
-    Atomics.notify(this.#cells, HEAD);
-  }
-
-  /** The newest seq in the segments. Set by their thread only. */
-  get indexed(): number {
-    return Number(Atomics.load(this.#cells, INDEXED));
-  }
-  set indexed(seq: number) {
-    Atomics.store(this.#cells, INDEXED, BigInt(seq));
-  }
-
-  /** Whether the last attempt to store succeeded. Set by the writer only. */
-  get writable(): boolean {
-    return Atomics.load(this.#cells, READ_ONLY) === 0n;
-  }
-  set writable(value: boolean) {
-    Atomics.store(this.#cells, READ_ONLY, value ? 0n : 1n);
-  }
-
-  /** Whether the stream of a cluster takes no messages now. Set by the stream's thread only. */
-  get streamHolding(): boolean {
-    return this.#number(STREAM_HOLDING) === 1;
-  }
-  set streamHolding(value: boolean) {
-    this.#setNumber(STREAM_HOLDING, value ? 1 : 0);
-  }
-
-  /** How many messages of its stream the copy of a cluster lacks, as far as it knows. Set by the stream's thread only. */
-  get messagesBehind(): number {
-    return this.#number(MESSAGES_BEHIND);
-  }
-  set messagesBehind(count: number) {
-    this.#setNumber(MESSAGES_BEHIND, count);
-  }
-
-  /** When that copy last had all that its stream had, in ms since 1970. Set by the stream's thread only. */
-  get completeAt(): number {
-    return this.#number(COMPLETE_AT);
-  }
-  set completeAt(time: number) {
-    this.#setNumber(COMPLETE_AT, time);
-  }
-
-  /** Changes whenever an entry becomes unreadable, or readable again. Set by the segments' thread only. */
-  get damageVersion(): number {
-    return Number(Atomics.load(this.#cells, DAMAGE));
-  }
-  set damageVersion(version: number) {
-    Atomics.store(this.#cells, DAMAGE, BigInt(version));
-  }
-
-  /** The newest withholding that readers know of: nothing that is derived has its entry any more. */
-  get withheld(): number {
-    return this.#number(WITHHELD);
-  }
-  set withheld(number: number) {
-    this.#setNumber(WITHHELD, number);
-  }
-
-  /** The newest withholding in the log. Set by the writer only, as the one before. */
-  get withheldInLog(): number {
-    return this.#number(WITHHELD_IN_LOG);
-  }
-  set withheldInLog(number: number) {
-    this.#setNumber(WITHHELD_IN_LOG, number);
-  }
-
-  /** Entries up to this withholding were removed from the segments. Set by their thread. */
-  get derivedWithheld(): number {
-    return this.#number(DERIVED_WITHHELD);
-  }
-  set derivedWithheld(number: number) {
-    this.#setNumber(DERIVED_WITHHELD, number);
-  }
-
-  /** Whether an idempotency key was found to be missing. Set by any thread; the writer sees to it. */
-  get keysSpoiled(): boolean {
-    return this.#number(KEYS_SPOILED) === 1;
-  }
-  set keysSpoiled(value: boolean) {
-    this.#setNumber(KEYS_SPOILED, value ? 1 : 0);
-  }
-
-  /** Whether entries cannot be indexed now. Set by the segments' thread only. */
-  get searchFailing(): boolean {
-    return this.#number(SEARCH_FAILING) === 1;
-  }
-  set searchFailing(value: boolean) {
-    this.#setNumber(SEARCH_FAILING, value ? 1 : 0);
-  }
-
-  /** Whether there are threads that follow the log. Set once, at the start. */
-  get hasIndexes(): boolean {
-    return this.#number(HAS_INDEXES) === 1;
-  }
-  set hasIndexes(value: boolean) {
-    this.#setNumber(HAS_INDEXES, value ? 1 : 0);
-  }
-
-  #number(cell: number): number {
+  #get(cell: number): number {
     return Number(Atomics.load(this.#cells, cell));
   }
 
-  #setNumber(cell: number, value: number): void {
+  #set(cell: number, value: number): void {
     Atomics.store(this.#cells, cell, BigInt(value));
   }
 }
