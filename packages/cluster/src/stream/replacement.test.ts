@@ -11,15 +11,16 @@ import { draftOf, randomOf } from '../../../gateway/src/log/log.fixture.ts';
 import { openForReading } from '../../../gateway/src/stores/sqlite/database.ts';
 import { dataPathsIn } from '../../../gateway/src/stores/sqlite/data-paths.ts';
 import { RowReader } from '../../../gateway/src/stores/sqlite/log/row-reader.ts';
-import { digestOf } from '../../../gateway/src/stores/sqlite/log/chain.ts';
-import { sha256 } from '../../../gateway/src/stores/sqlite/log/sha256.ts';
+import { digestOf, sha256 } from '../../../gateway/src/stores/sqlite/log/chain.ts';
 import {
   readErasures,
   readRepeats,
 } from '../../../gateway/src/stores/sqlite/replica/stream-messages.ts';
-import type { WithheldItem } from '../../../gateway/src/stores/sqlite/withholding/decided-withholding.ts';
+import {
+  type WithheldItem,
+  withheldLookup,
+} from '../../../gateway/src/stores/sqlite/withholding/withheld-table.ts';
 import { Withholder } from '../../../gateway/src/stores/sqlite/withholding/withholder.ts';
-import { withheldLookup } from '../../../gateway/src/stores/sqlite/withholding/withheld-table.ts';
 import { Writer } from '../../../gateway/src/stores/sqlite/writer/writer.ts';
 import { LOG_FORMAT } from '../../../gateway/src/stores/sqlite/replica/sqlite-replica.ts';
 import { SharedState } from '../../../gateway/src/stores/sqlite/shared-state.ts';

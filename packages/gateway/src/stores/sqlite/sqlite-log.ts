@@ -14,20 +14,27 @@ import type {
   SmallDraft,
   Spool,
 } from '../../log/log.ts';
-import { causeOf } from '../../storage-fault.ts';
+import {
+  type AppendRequest,
+  type AppendResponse,
+  packDrafts,
+  type PackedDraft,
+  unpackResult,
+  type UploadReport,
+  type WriteResult,
+} from '../../log/packed-drafts.ts';
+import { causeOf, type FaultCause } from '../../storage-fault.ts';
 import { ThreadCaller } from '../../thread-call.ts';
 import { DamageClient } from './damage/damage-client.ts';
 import type { DataPaths } from './data-paths.ts';
-import { AppendClient } from './writer/append-client.ts';
-import type { PackedDraft, WriteResult } from '../../log/packed-drafts.ts';
 import { FileSpool } from './large/file-spool.ts';
 import { UploadThreads } from './large/upload-threads.ts';
-import { withholdEntries } from './withholding/withhold-client.ts';
-import type { AppendThreadCalls } from './writer/writer-calls.ts';
 import { LogReader } from './reader.ts';
 import type { FromReader } from './segments/search/search-calls.ts';
 import { SearchClient } from './segments/search/search-client.ts';
 import { HeadWatchers, SharedState } from './shared-state.ts';
+import { withholdEntries } from './withholding/withhold-client.ts';
+import type { AppendThreadCalls } from './writer/writer-calls.ts';
 
 /** What a thread needs to join the log. Transfer its ports along with it. */
 export interface SqliteConnection {
@@ -158,4 +165,68 @@ function outcomeOf(
     return { outcome: 'refused', code: outcome };
   if (outcome === 'conflict') throw new Error('The result of a conflict has no metadata.');
   return { outcome, metadata: { seq, id: entryId(time, seq, salt), kind, room, time } };
+}
+
+interface PendingAppend {
+  readonly draft: PackedDraft;
+  readonly onResult: (result: WriteResult) => void;
+}
+
+const MAX_BATCH = 32;
+
+export class AppendClient {
+  readonly #port: MessagePort;
+  #gathered: PendingAppend[] = [];
+  #batch = 0;
+  readonly #inFlight = new Map<number, readonly PendingAppend[]>();
+  /** The code of the cause for which uploads fail in this thread. */
+  #uploadFault: string | undefined;
+
+  constructor(port: MessagePort) {
+    this.#port = port;
+    port.on('message', (message: AppendResponse | object) => {
+      if (!('results' in message)) return;
+      const { batches, results } = message;
+      let index = 0;
+      for (const batch of batches) {
+        const pending = this.#inFlight.get(batch) ?? [];
+        this.#inFlight.delete(batch);
+        for (const { onResult } of pending) onResult(unpackResult(results, index++));
+      }
+    });
+  }
+
+  append(draft: PackedDraft, onResult: (result: WriteResult) => void): void {
+    // Drafts of one turn of the event loop are sent together, unless they are enough for the
+    // writer to start on.
+    if (this.#gathered.length === 0) setImmediate(() => this.flush());
+    this.#gathered.push({ draft, onResult });
+    if (this.#gathered.length >= MAX_BATCH) this.flush();
+  }
+
+  /** Reports why an upload could not be written, or that one could. */
+  reportUpload(uploadFault: FaultCause | undefined): void {
+    if (uploadFault?.code === this.#uploadFault) return;
+    this.#uploadFault = uploadFault?.code;
+    this.#port.postMessage({ uploadFault } satisfies UploadReport);
+  }
+
+  flush(): void {
+    const pending = this.#gathered;
+    if (pending.length === 0) return;
+    this.#gathered = [];
+    this.#batch += 1;
+    this.#inFlight.set(this.#batch, pending);
+    const drafts = packDrafts(pending.map(({ draft }) => draft));
+    this.#port.postMessage({ batch: this.#batch, drafts } satisfies AppendRequest, [drafts]);
+  }
+
+  /** Resolves when the results of what was sent have arrived. */
+  async drain(): Promise<void> {
+    while (this.#inFlight.size > 0) await sleep(1);
+  }
+
+  close(): void {
+    this.#port.close();
+  }
 }

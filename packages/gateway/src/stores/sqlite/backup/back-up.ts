@@ -31,7 +31,7 @@ import { plainDatabase } from '../plain-file.ts';
 import { flushFolder, makeFolder } from '../prepare-folder.ts';
 import { faultOf, verifyEntries, type VerifyEvent } from '../repair/verify.ts';
 import { writeChecked } from '../segment-record.ts';
-import { countDecided } from '../withholding/decided-withholding.ts';
+import { countDecided } from '../withholding/withheld-table.ts';
 import { BackupLog } from './backup-log.ts';
 import { assertPlainFolders, copyLarge } from './copy-files.ts';
 import { type BackupDescription, digestOf, readComplete, readDescription } from './description.ts';

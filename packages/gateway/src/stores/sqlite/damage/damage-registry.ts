@@ -20,7 +20,7 @@ import type { Seq } from '../../../log/log.ts';
 import type { DataPaths } from '../data-paths.ts';
 import { RowReader } from '../log/row-reader.ts';
 import { finalPath } from '../large/large-files.ts';
-import { EntryVerifier } from '../log/entry-verifier.ts';
+import { EntryVerifier } from '../log/chain-verifier.ts';
 import type { StoreThread } from '../store-thread.ts';
 import type { DamageNotice, EntryDamage } from './damage-client.ts';
 

@@ -13,7 +13,7 @@ import type { Entry, Log } from '../../../log/log.ts';
 import { changeEntry } from '../log/changed-log.fixture.ts';
 import type { StoreChange } from '../store-thread.ts';
 import { openSqliteLog } from '../store.ts';
-import { scrubProgress } from './scrub-progress.ts';
+import { scrubProgress } from './scrubber.ts';
 
 const COUNT = 20;
 const CHANGED = 7;

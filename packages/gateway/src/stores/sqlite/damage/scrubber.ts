@@ -9,18 +9,22 @@
  *   asked for, and is found where nobody asks” “is found though nobody reads it”
  */
 import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 
 import type { Seq } from '../../../log/log.ts';
+import { isStorageFault } from '../../../storage-fault.ts';
+import { type DataPaths, dataPathsIn } from '../data-paths.ts';
 import { isSpoiled, openForReading, readable } from '../database.ts';
-import type { DataPaths } from '../data-paths.ts';
 import { ChainVerifier } from '../log/chain-verifier.ts';
 import { RowReader } from '../log/row-reader.ts';
-import { verifyEntries } from '../repair/verify.ts';
+import { makeFolder } from '../prepare-folder.ts';
 import { unfoundKeys } from '../repair/verify-keys.ts';
-import { keysUntil } from '../writer/keys.ts';
+import { verifyEntries } from '../repair/verify.ts';
+import { readChecked, writeChecked } from '../segment-record.ts';
 import type { SharedState } from '../shared-state.ts';
 import type { StoreThread } from '../store-thread.ts';
+import { keysUntil } from '../writer/keys.ts';
 import type { DamageRegistry } from './damage-registry.ts';
 
 /** How long one step may verify entries, about. */
@@ -96,4 +100,30 @@ export class Scrubber {
       this.#shared.keysSpoiled = true;
     }
   }
+}
+
+export interface ScrubProgress {
+  /** The last entry of this pass that was verified; 0 at its start. */
+  readonly at: Seq;
+  /** When the last whole pass ended, in ms since 1970; 0 if there was none. */
+  readonly completed: number;
+}
+
+/** Undefined where it is not known: before the first start, and where the file is lost. */
+export function scrubProgress(folder: string): ScrubProgress | undefined {
+  try {
+    return readChecked(progressFile(folder)) as ScrubProgress | undefined;
+  } catch (error) {
+    if (isStorageFault(error)) return undefined;
+    throw error;
+  }
+}
+
+export function storeScrubProgress({ folder, segments }: DataPaths, progress: ScrubProgress): void {
+  makeFolder(segments);
+  writeChecked(progressFile(folder), progress);
+}
+
+function progressFile(folder: string): string {
+  return join(dataPathsIn(folder).segments, 'verified.json');
 }

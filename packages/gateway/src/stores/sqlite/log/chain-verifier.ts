@@ -1,14 +1,14 @@
 /** Verifies entries in the order of the log: their rows, and the files of large bodies. */
-
 import { entryHead, entryId, SALTS, seqOfId } from '@open-presence/protocol';
 
 import type { Seq } from '../../../log/log.ts';
 import { assertStorageFault } from '../../../storage-fault.ts';
 import type { DataPaths } from '../data-paths.ts';
-import type { EntryRow } from './entry-row.ts';
-import { digestOf, FIRST_LINK, linkOf } from './chain.ts';
+import { isSpoiled } from '../database.ts';
 import { digestOfFile, largeChunks } from '../large/large-files.ts';
-import { sha256 } from './sha256.ts';
+import { digestOf, FIRST_LINK, linkOf, sha256 } from './chain.ts';
+import type { EntryRow } from './entry-row.ts';
+import type { RowReader } from './row-reader.ts';
 
 const COMMA = 0x2c;
 const BRACE = 0x7d;
@@ -142,5 +142,52 @@ async function readBody(
     assertStorageFault(error);
     const lost = 'code' in error && error.code === 'ENOENT';
     return lost ? 'has lost its file' : `has a file that cannot be read (${error.message})`;
+  }
+}
+
+interface VerifyOptions {
+  readonly signal?: AbortSignal | undefined;
+  readonly body?: StoredBody | undefined;
+}
+
+export class EntryVerifier {
+  readonly #paths: DataPaths;
+  readonly #log: RowReader;
+
+  constructor(log: RowReader, paths: DataPaths) {
+    this.#paths = paths;
+    this.#log = log;
+  }
+
+  /** What is wrong with an entry. `body`: if it was read already. */
+  async fault(seq: Seq, { signal, body }: VerifyOptions = {}): Promise<string | undefined> {
+    const fault = await this.#faultAfter(seq - 1, seq, { signal, body });
+    if (fault === undefined || seq < 2) return fault;
+    // It may be the link before that has changed: derive it from the entry before.
+    return await this.#faultAfter(seq - 2, seq, { signal, body });
+  }
+
+  /** Verifies the entries after `previous` up to `seq`, and returns what is wrong with the last. */
+  async #faultAfter(
+    previous: Seq,
+    seq: Seq,
+    { signal, body }: VerifyOptions,
+  ): Promise<string | undefined> {
+    try {
+      const link = previous < 1 ? FIRST_LINK : this.#log.linkOf(previous);
+      if (link === undefined) return `cannot be verified without entry ${previous}`;
+      const verifier = new ChainVerifier(this.#paths, { seq: previous, link });
+      for (let at = previous + 1; at < seq; at += 1) {
+        const row = this.#log.entry(at);
+        if (row !== undefined) await verifier.verify(row, signal);
+      }
+      const row = this.#log.entry(seq);
+      if (row === undefined) return 'is missing';
+      const faults = await verifier.verify(row, signal, body);
+      return faults.at(-1)?.description;
+    } catch (error) {
+      if (isSpoiled(error)) return `cannot be read (${String(error)})`;
+      throw error;
+    }
   }
 }

@@ -1,5 +1,5 @@
 /** The hash chain, as PROTOCOL.md section 20 defines it. */
-import { sha256, sha256Binary } from './sha256.ts';
+import { hash } from 'node:crypto';
 
 /** The link before the first entry. */
 export const FIRST_LINK: Uint8Array = new Uint8Array(32);
@@ -72,4 +72,33 @@ export class Linker {
     larger.set(this.link);
     this.#input = larger;
   }
+}
+
+/**
+ * The key column of an entry, which makes its idempotency key part of what its link covers: 16 random
+ * bytes, then the digest of the key. The link is made of the SHA-256 of the column, which can be
+ * published without the key: the random bytes keep it from being guessed.
+ */
+const KEY_SALT_SIZE = 16;
+export const KEY_COLUMN_SIZE: number = KEY_SALT_SIZE + 32;
+
+export function keyColumn(salt: Uint8Array, key: Uint8Array): Buffer {
+  return Buffer.concat([salt, key], KEY_COLUMN_SIZE);
+}
+
+export function withKey(column: Uint8Array, key: Uint8Array): Buffer {
+  return keyColumn(column.subarray(0, KEY_SALT_SIZE), key);
+}
+
+export function keyIn(column: Uint8Array): Uint8Array {
+  return column.subarray(KEY_SALT_SIZE, KEY_COLUMN_SIZE);
+}
+
+export function sha256(bytes: Uint8Array): Uint8Array {
+  return hash('sha256', bytes, 'buffer');
+}
+
+/** The same as a string of 32 characters below 256: faster, where it is only written elsewhere. */
+export function sha256Binary(bytes: Uint8Array): string {
+  return hash('sha256', bytes, 'binary');
 }

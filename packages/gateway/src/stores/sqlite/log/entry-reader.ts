@@ -14,7 +14,7 @@ import type { DataPaths } from '../data-paths.ts';
 import { isSpoiled } from '../database.ts';
 import type { RowReader } from './row-reader.ts';
 import { type EntryRow, metadataOf } from './entry-row.ts';
-import { EntryVerifier } from './entry-verifier.ts';
+import { EntryVerifier } from './chain-verifier.ts';
 import { isFileFault, largeChunks, largeFault } from '../large/large-files.ts';
 
 /** Entries that are not to be tried, and where to report others. */

@@ -9,8 +9,7 @@ import { entryHead, type Kind, KINDS, type EntryMetadata } from '@open-presence/
 import { facet } from '../../../log/facet.ts';
 import type { Seq, Withholding } from '../../../log/log.ts';
 import { PORTABILITIES, type Portability } from '../../../log/portability.ts';
-import { KEY_COLUMN_SIZE } from './key-column.ts';
-import { sha256 } from './sha256.ts';
+import { KEY_COLUMN_SIZE, sha256 } from './chain.ts';
 
 // What is withheld is overwritten by as many bytes, so that SQLite moves nothing: each column that
 // changes then has the same size before and after.

@@ -16,13 +16,12 @@ import { copyLarge } from '../backup/copy-files.ts';
 import type { DataPaths } from '../data-paths.ts';
 import { isSpoiled, readable } from '../database.ts';
 import { finalPath } from '../large/large-files.ts';
-import { digestOf, FIRST_LINK, linkOf } from '../log/chain.ts';
+import { digestOf, FIRST_LINK, linkOf, sha256 } from '../log/chain.ts';
 import { ChainVerifier } from '../log/chain-verifier.ts';
 import type { EntryRow, WithheldRow } from '../log/entry-row.ts';
 import { openLogForReading, openLogForRepair } from '../log/log-database.ts';
 import { RowReader } from '../log/row-reader.ts';
 import { type NewRow, RowWriter } from '../log/row-writer.ts';
-import { sha256 } from '../log/sha256.ts';
 import { flushFolder } from '../prepare-folder.ts';
 import {
   withheldInserter,

@@ -20,7 +20,7 @@ import {
 } from '../log/changed-log.fixture.ts';
 import { RowReader } from '../log/row-reader.ts';
 import type { LogFault } from '../log/chain-verifier.ts';
-import { keyIn } from '../log/key-column.ts';
+import { keyIn } from '../log/chain.ts';
 import { keySum, prefixOf } from '../writer/keys.ts';
 import { verifyLog, type VerifyResult } from './verify.ts';
 

@@ -18,10 +18,8 @@ import { type CallPort, ThreadCaller } from '../../../thread-call.ts';
 import type { DataPaths } from '../data-paths.ts';
 import { isSpoiled, openForReading } from '../database.ts';
 import { RowReader } from '../log/row-reader.ts';
-import { digestOf } from '../log/chain.ts';
-import { keyColumn } from '../log/key-column.ts';
+import { digestOf, keyColumn, sha256 } from '../log/chain.ts';
 import { bodySalt, idSalt, keySalt, saltsOf } from '../writer/salts.ts';
-import { sha256 } from '../log/sha256.ts';
 import {
   readErasures,
   readRepeats,

@@ -7,8 +7,7 @@ import { setImmediate as nextTick } from 'node:timers/promises';
 
 import { assertStorageFault, causeOf } from '../../../storage-fault.ts';
 import { DamageRegistry } from '../damage/damage-registry.ts';
-import { scrubProgress, storeScrubProgress } from '../damage/scrub-progress.ts';
-import { Scrubber } from '../damage/scrubber.ts';
+import { Scrubber, scrubProgress, storeScrubProgress } from '../damage/scrubber.ts';
 import { openForReading, readMeta } from '../database.ts';
 import { RowReader } from '../log/row-reader.ts';
 import { unerased } from '../withholding/withheld-table.ts';

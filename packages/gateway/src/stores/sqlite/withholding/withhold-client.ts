@@ -7,9 +7,8 @@ import type { Seq } from '../../../log/log.ts';
 import type { DataPaths } from '../data-paths.ts';
 import { readable } from '../database.ts';
 import { isFileFault, largeChunks } from '../large/large-files.ts';
-import { digestOf } from '../log/chain.ts';
+import { digestOf, sha256 } from '../log/chain.ts';
 import type { RowReader } from '../log/row-reader.ts';
-import { sha256 } from '../log/sha256.ts';
 import type { ItemToWithhold, WithholdFailure } from '../writer/writer-calls.ts';
 
 const REFUSED: Readonly<Record<WithholdFailure, string>> = {

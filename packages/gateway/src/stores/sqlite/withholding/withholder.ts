@@ -30,24 +30,22 @@ import type { SharedState } from '../shared-state.ts';
 import { RowReader } from '../log/row-reader.ts';
 import {
   hasDecided,
+  lastWithheld,
+  numberWithheld,
   PART_SIZE,
   storeDecided,
   takeDecided,
+  unerased,
+  withheldInserter,
   type WithheldItem,
-} from './decided-withholding.ts';
+  type WithheldLookup,
+  withheldLookup,
+} from './withheld-table.ts';
 import { flagsOf, sumOf } from '../log/entry-row.ts';
 import { rowEraser } from './erase-row.ts';
 import { filesOf, finalPath } from '../large/large-files.ts';
 import { openLogForReading, openLogForRepair } from '../log/log-database.ts';
 import { hasStreamMessages, StreamMessages } from '../replica/stream-messages.ts';
-import {
-  lastWithheld,
-  numberWithheld,
-  unerased,
-  withheldInserter,
-  type WithheldLookup,
-  withheldLookup,
-} from './withheld-table.ts';
 
 /** Readers hold the WAL for less; the writer waits for so long at most, and tries again later. */
 const BUSY_TIMEOUT_MS = 100;

@@ -22,7 +22,7 @@ import { changeEntries, changeEntry } from '../log/changed-log.fixture.ts';
 import { prefixOf, UNTIL } from './keys.ts';
 import { finalPath } from '../large/large-files.ts';
 import { openLogForReading } from '../log/log-database.ts';
-import { sha256 } from '../log/sha256.ts';
+import { sha256 } from '../log/chain.ts';
 import { verifyKeys } from '../repair/verify-keys.ts';
 import { Writer } from './writer.ts';
 

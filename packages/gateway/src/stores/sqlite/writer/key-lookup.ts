@@ -16,11 +16,9 @@ import type { Seq } from '../../../log/log.ts';
 import { isDiskFull, isSpoiled, readable } from '../database.ts';
 import type { DataPaths } from '../data-paths.ts';
 import { largeChunksSync } from '../large/large-files.ts';
-import { digestOf, FIRST_LINK, linkOf } from '../log/chain.ts';
+import { digestOf, FIRST_LINK, keyIn, linkOf, sha256, withKey } from '../log/chain.ts';
 import type { EntryRow } from '../log/entry-row.ts';
-import { keyIn, withKey } from '../log/key-column.ts';
 import type { RowReader } from '../log/row-reader.ts';
-import { sha256 } from '../log/sha256.ts';
 import type { Keys } from './keys.ts';
 
 interface FoundKey {

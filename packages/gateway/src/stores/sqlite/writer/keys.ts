@@ -14,7 +14,7 @@ import { assertStorageFault } from '../../../storage-fault.ts';
 import type { DataPaths } from '../data-paths.ts';
 import { isSpoiled, readable, readPragma, removeDatabase, SpoiledKeys } from '../database.ts';
 import type { RowReader, SeqSpan } from '../log/row-reader.ts';
-import { KEY_COLUMN_SIZE } from '../log/key-column.ts';
+import { KEY_COLUMN_SIZE } from '../log/chain.ts';
 
 const KEYS_FORMAT = 1;
 /** Greater than any prefix. Its row says up to which entry the keys are there; its sum has the entry's link. */

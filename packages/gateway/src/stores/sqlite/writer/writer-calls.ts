@@ -2,7 +2,7 @@
 import type { ApplyRequest, ApplyResponse } from '../../../log/ordered-batch.ts';
 import type { ErasedMessages } from '../../../log/replica.ts';
 import type { CopyRequest, CopyResponse } from '../replica/copy-batch.ts';
-import type { WithheldItem } from '../withholding/decided-withholding.ts';
+import type { WithheldItem } from '../withholding/withheld-table.ts';
 
 /** An entry to be withheld. `time`: that of the writer if it is undefined. */
 export type ItemToWithhold = Omit<WithheldItem, 'time'> & { readonly time: number | undefined };
