@@ -1,7 +1,4 @@
-/**
- * In the thread of the stream: publishes what this gateway's visitors say, reads the stream in its order,
- * and has the replica apply it. A draft is answered once the replica has it.
- */
+/** In the thread of the stream: publishes what visitors say here, and has the replica apply what the stream has. */
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';

@@ -1,7 +1,4 @@
-/**
- * The closed sets of the wire: kinds of entry, states of the gateway, error codes. Texts about them
- * are in the language file only.
- */
+/** Closed sets of the wire: kinds of entry, states, error codes. Texts about them are in the language file only. */
 
 /** The kinds of entry, spelled as their path segment (interface section 4). */
 export const KINDS = ['resonance', 'garden', 'seeds', 'shepit'] as const;

@@ -14,10 +14,7 @@ function elementPattern(names: readonly string[]): RegExp {
   return new RegExp(`(?:^|,)\\s*(${any})\\s*(?:;([^,]*))?(?=,|$)`, 'gi');
 }
 
-/**
- * Yields the first element with each of these names, which are in lower case. Others take no step each: a
- * list of 1 MiB may have half a million.
- */
+/** The first element with each of these names, in lower case. Others take no step each: there may be half a million. */
 export function* weightedList(
   list: string,
   names: readonly string[],

@@ -43,10 +43,7 @@ export class Applier {
     while (this.#waitingSize > MAX_WAITING) await this.#running;
   }
 
-  /**
-   * Withholds entries after what was added before. Resolves when that is decided: a failure is tried
-   * again, since what follows must find them withheld.
-   */
+  /** After what was added before. A failure is tried again, since what follows must find them withheld. */
   async withhold(
     items: Parameters<Replica['withhold']>[0],
   ): Promise<{ readonly erased: Promise<number> }> {

@@ -13,10 +13,7 @@ import { gatewayOf } from '../publishing/publisher.ts';
 /** What a copy tells, as JSON. */
 interface CopyReport {
   readonly publisher: string;
-  /**
-   * The link of its newest entry, or of one shortly before, and the links of the entries that the
-   * others reported last. Without these, copies of different lengths would have nothing to compare.
-   */
+  /** Of its newest entry, or one shortly before, and of those that the others reported last: to have some in common. */
   readonly links: readonly EntryLink[];
 }
 
@@ -61,10 +58,7 @@ export class CopyComparison {
   readonly #others = new Map<string, OtherCopy>();
   #heads: Seq[] = [];
 
-  /**
-   * `onDifference`: called after each comparison, with a fault while another copy differs. `address`: the
-   * subject is beside those of the stream, which would store what is told.
-   */
+  /** `onDifference`: after each comparison, with a fault while another copy differs. The stream must not store the reports. */
   constructor(
     connection: NatsConnection,
     { stream }: StreamAddress,

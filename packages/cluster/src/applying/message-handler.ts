@@ -1,6 +1,4 @@
-/**
- * Decides what becomes of each message: chunks are written to the folder of uploads, all else is applied.
- */
+/** Decides what becomes of each message: chunks go to the folder of uploads, all else is applied. */
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import {
@@ -29,10 +27,7 @@ export interface MessageHandlerParts {
   readonly applier: Applier;
   readonly uploads: ReceivedUploads;
   readonly publisher: Publisher;
-  /**
-   * Called when it is decided what becomes of a withholding of this gateway. `erased`: resolves with how many
-   * entries it has withheld; undefined where no copy applies its message, because that is void.
-   */
+  /** `erased`: how many entries a withholding of this gateway has withheld; undefined where its message is void. */
   readonly onWithholding: (number: number, erased: Promise<number> | undefined) => void;
   /** The messages of the stream that have the chunks of an upload. */
   readonly chunksOf: (upload: string) => AsyncIterable<PlacedMessage>;

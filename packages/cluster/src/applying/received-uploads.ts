@@ -21,10 +21,7 @@ import {
 import { gatewayOf } from '../publishing/publisher.ts';
 import type { Chunk, PlacedMessage } from '../stream/message.ts';
 
-/**
- * An upload is abandoned when its publisher was silent for so long: whatever that has sent is void by
- * then. It is also abandoned when its gateway has been started again.
- */
+/** An upload is abandoned after this silence of its publisher, or once its gateway was started again. */
 const ABANDONED_MS: number = VALID_MS;
 
 interface Upload {

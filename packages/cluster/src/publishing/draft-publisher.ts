@@ -129,10 +129,7 @@ export class DraftPublisher {
     this.#publish();
   }
 
-  /**
-   * Publishes the next message once the callers who were answered, `answered` of them, have said more, or
-   * a while later. `ms`: how long the last one was on its way.
-   */
+  /** Waits a while for the `answered` callers to say more. `ms`: how long the last message was on its way. */
   #next(answered: number, ms: number): void {
     this.#onItsWay = undefined;
     this.#expected = answered + this.#queued;
@@ -173,10 +170,7 @@ export class DraftPublisher {
 
 const UNAVAILABLE: WriteResult = { outcome: 'unavailable', seq: 0, time: 0, salt: 0 };
 
-/**
- * Notes the results of the pieces, and answers the batches that have all. `results`: of the drafts in
- * their order; undefined where none is stored. Returns how many drafts there were.
- */
+/** Answers the batches that have all results. `results`: undefined where none is stored. Returns how many there were. */
 function answer(
   pieces: readonly Omit<Piece, 'packed'>[],
   results: Float64Array | undefined,

@@ -1,7 +1,4 @@
-/**
- * Publishes this gateway's messages, each until the stream has it. Owns their numbers, and whether
- * the stream takes messages now.
- */
+/** Publishes this gateway's messages, each until the stream has it, and knows whether the stream takes any now. */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -38,10 +35,7 @@ export class Publisher {
   #isHolding: boolean | undefined;
   #isClosed = false;
 
-  /**
-   * `gateway`: see `gatewayIdentity`. `onHolding`: called with a cause when a message is not acknowledged,
-   * and without when one is.
-   */
+  /** `gateway`: see `gatewayIdentity`. `onHolding`: with a cause when a message is not acknowledged, without when one is. */
   constructor(
     gateway: string,
     client: Promise<StreamClient>,

@@ -7,10 +7,7 @@ const CHUNK_SIZE = 512 * 1024 - 256;
 /** Chunks on their way: what an upload holds in memory. */
 const WINDOW = 4;
 
-/**
- * Resolves when the stream has all files of an upload, which is complete and in its final place. The body
- * goes last: where one of the files cannot be read, or has other bytes, no copy takes the upload for whole.
- */
+/** The body goes last: where a file cannot be read or has changed, no copy takes the upload for whole. */
 export async function sendUpload(
   files: UploadFiles,
   publisher: Publisher,

@@ -40,10 +40,7 @@ export class WithholdingPublisher {
     return sum;
   }
 
-  /**
-   * To be called when it is decided what becomes of a message of this gateway. `erased`: resolves when the
-   * folder has nothing of the entries that it withholds; undefined where no copy applies it.
-   */
+  /** `erased`: resolves when nothing is left in the folder; undefined where no copy applies the message. */
   decided(number: number, erased: Promise<number> | undefined): void {
     this.#published.get(number)?.(erased);
     this.#published.delete(number);

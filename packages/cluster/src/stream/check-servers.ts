@@ -39,12 +39,7 @@ export function replicasFor(addresses: readonly string[]): 1 | 3 {
   return addresses.length === 1 ? 1 : 3;
 }
 
-/**
- * Throws a `ClusterRefusal` where a server is found that must not be used. Resolves with the
- * addresses of those that store nothing now: they have to be checked again when they do.
- *
- * @param addresses `HOST:PORT` of every server of the cluster.
- */
+/** Throws a `ClusterRefusal` for a server that must not be used. Resolves with those (`HOST:PORT`) that store nothing now. */
 export async function checkServers(addresses: readonly string[]): Promise<readonly string[]> {
   if (addresses.length === 2 || new Set(addresses).size < addresses.length)
     throw new ClusterRefusal(

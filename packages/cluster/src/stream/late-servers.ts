@@ -5,12 +5,7 @@ import { checkServer, ClusterRefusal } from './check-servers.ts';
 
 const INTERVAL_MS = 2000;
 
-/**
- * Resolves when all of them have been found to be right, or on the signal. Calls back with what is wrong
- * when that changes: undefined once nothing is. What is found once only may be a server that starts.
- *
- * @param servers `HOST:PORT` of those to be checked, of a cluster of `count`.
- */
+/** Until all are right. Calls back when what is wrong changes; what is found only once may be a server that starts. */
 export async function checkLateServers(
   servers: readonly string[],
   count: number,

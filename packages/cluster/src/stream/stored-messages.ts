@@ -22,10 +22,7 @@ export interface MessageStore {
   chunksOf(upload: string): AsyncIterable<PlacedMessage>;
   /** The replacements of the message at the position, in their order. They may be deleted meanwhile. */
   replacementsOf(position: number): AsyncIterable<PlacedMessage>;
-  /**
-   * Publishes what takes the place of the message at the position, with the header of another one.
-   * Throws where `last` is not the newest replacement any more, or the stream cannot be reached.
-   */
+  /** Publishes a replacement, with the header of another message. Throws where `last` is not the newest any more. */
   replace(position: number, last: number, by: ReplacingMessage): Promise<void>;
   /** The servers overwrite its bytes. Does nothing if it is deleted already. */
   delete(position: number): Promise<void>;

@@ -131,10 +131,7 @@ export async function existingStream(address: StreamAddress): Promise<StreamStat
   });
 }
 
-/**
- * Asks again where that fails: while the servers elect a leader, none answers, and a stream that several
- * gateways make at once may be neither there nor to be made. Throws a `ClusterRefusal` at once.
- */
+/** Asks again where that fails: servers that elect a leader do not answer. Throws a `ClusterRefusal` at once. */
 async function askServers<Answer>(
   address: StreamAddress,
   ask: (manager: JetStreamManager) => Promise<Answer>,

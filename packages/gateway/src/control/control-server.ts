@@ -39,10 +39,7 @@ export class ControlServer implements AsyncDisposable {
     this.#server.requestTimeout = 0;
   }
 
-  /**
-   * Replaces a socket that an earlier process left: the caller has the lock of the folder. Undefined
-   * where the folder can have no socket, which is logged; Windows has none in folders.
-   */
+  /** Replaces a socket of an earlier process: the caller has the folder's lock. Undefined, and logged, where none can be. */
   static async open(
     folder: string,
     operations: ControlOperations,

@@ -13,10 +13,7 @@ export interface SocketPath extends AsyncDisposable {
   readonly path: string;
 }
 
-/**
- * A path of the socket that the system takes, however long that of the folder is: on Linux through a
- * descriptor of the folder, elsewhere relative to the working directory.
- */
+/** A path that the system takes, however long the folder's is: on Linux by a descriptor, elsewhere relative. */
 export async function openSocketPath(folder: string): Promise<SocketPath> {
   const path = join(resolve(folder), SOCKET);
   if (Buffer.byteLength(path) <= MAX_PATH_LENGTH) return { path, [Symbol.asyncDispose]: noop };

@@ -1,7 +1,4 @@
-/**
- * Wakes the followers of a log in one thread. Commits that come fast are one notification, and all
- * waiters get the same head, so that what they read can be shared.
- */
+/** Wakes a log's followers in one thread: together and with one head, so that what they read can be shared. */
 import { setImmediate as nextTick, setTimeout as sleep } from 'node:timers/promises';
 
 import type { Log, Seq } from '../log/log.ts';
@@ -40,10 +37,7 @@ export class HeadNotifier {
     return notifier;
   }
 
-  /**
-   * Calls back once with a head greater than `after`, perhaps during this call. Disposing of the
-   * result before calls back with undefined.
-   */
+  /** Calls back once with a head greater than `after`, perhaps now; with undefined if it is disposed of before. */
   wait(after: Seq, resolve: (head: Seq | undefined) => void): Disposable | undefined {
     this.#watch();
     if (after < this.#head) {

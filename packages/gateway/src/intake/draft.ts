@@ -34,10 +34,7 @@ export interface DraftOptions {
   readonly key: Uint8Array | undefined;
 }
 
-/**
- * The draft of a small body. Its `body` may be a part of `bytes`. Throws `malformed-json`,
- * `invalid-entry` or `unknown-room`. If the draft `hasManyFacets`, use `readDraft` instead.
- */
+/** Its `body` may be a part of `bytes`. If it `hasManyFacets`, use `readDraft` instead. Throws a `GatewayError`. */
 export function parseDraft(
   kind: Kind,
   bytes: Uint8Array,
@@ -60,11 +57,7 @@ export function hasManyFacets({ facets }: Pick<ParsedDraft, 'facets'>): boolean 
   return facets.length > MAX_FACET_BYTES;
 }
 
-/**
- * The draft of a body that arrives in chunks, which must not be changed afterwards. Throws like
- * `parseDraft`, for a large body as soon as it cannot be JSON any more, and what `chunks` or the
- * spool throws.
- */
+/** The draft of a body in chunks, which must not be changed. Throws as `parseDraft`, and what `chunks` or the spool throws. */
 export async function readDraft(
   kind: Kind,
   chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,

@@ -9,11 +9,9 @@ const UNESCAPED = /^[ !#-[\]-~]*$/;
 const ESCAPE = /\\(["\\])/g;
 
 /**
- * The SHA-256 of the key of a request, undefined without a key. The header takes precedence. Each of its
- * characters is a byte (`node:http` decodes headers as Latin-1). If the bytes are UTF-8, they are hashed
- * as they are; otherwise the characters are encoded as UTF-8, as those of a parameter are. So the same
- * key has the same hash wherever it comes from. `suffix` (ASCII) is added to a key that many entries
- * share. Throws `invalid-parameter` for an empty key.
+ * The SHA-256 of the key, undefined without one. The header counts first. Its characters are bytes (`node:http` decodes
+ * Latin-1): if they are no UTF-8, they are encoded as those of a parameter are, so that a key has one hash.
+ * `suffix` (ASCII) is added to a key that many entries share. Throws `invalid-parameter` for an empty key.
  */
 export function hashIdempotencyKey(
   header: string | undefined,

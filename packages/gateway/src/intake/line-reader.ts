@@ -18,10 +18,7 @@ const MAX_BATCH = 512;
 const LF = 0x0a;
 const BYTE_ORDER_MARK = Buffer.from('\uFEFF');
 
-/**
- * The lines that are not blank: those that have arrived together, or one long line, the rest of
- * which is skipped if it is not read. The last line may lack its line break.
- */
+/** Those that are not blank and have arrived together, or a long one, whose rest is skipped if it is not read. */
 export async function* linesOf(
   chunks: AsyncIterable<Buffer>,
 ): AsyncGenerator<readonly Line[] | LongLine, void, undefined> {

@@ -102,10 +102,7 @@ function parameterFor(name: string): string | undefined {
   );
 }
 
-/**
- * One query with the terms of all of these. Takes turns with other work, because a query may be
- * megabytes long.
- */
+/** One query with the terms of all. Takes turns with other work: a query may be megabytes long. */
 export async function parseTextQuery(
   queries: readonly string[],
 ): Promise<TextQuery | TextQueryFault> {
@@ -142,10 +139,7 @@ export async function parseTextQuery(
     : { wanted: `words with letters or digits, ${EXAMPLE}`, got };
 }
 
-/**
- * No query has more terms: at least one character stands between two of them, unless they are parts of one
- * phrase. Each of those parts has `OVERLAP` words that the part before lacks.
- */
+/** At most: a character stands between two terms, or they are parts of a phrase, each with `OVERLAP` words more. */
 async function maxTerms(
   query: string,
   yieldTurn: () => Promise<void> | undefined,

@@ -7,11 +7,7 @@ const CLOCK = String.raw`${HOUR}:([0-5]\d)(?::([0-5]\d|60)(?:[.,](\d+))?)?`;
 const OFFSET = String.raw`(?:[Zz]|([-+ \u2212])${HOUR}:?([0-5]\d)?)?`;
 const TIME = new RegExp(`^${DATE}(?:[Tt ]${CLOCK}${OFFSET})?$`);
 
-/**
- * Milliseconds since 1970; undefined for anything else than a date or date-time. Without an offset
- * it is UTC. A leap second counts as the second after it. Rounded up, so that a time in whole
- * milliseconds compares as with the exact time.
- */
+/** In ms since 1970, rounded up; UTC without an offset. A leap second counts as the second after it. */
 export function parseTime(text: string): number | undefined {
   const [, date = '', ...parts] = TIME.exec(text) ?? [];
   const day = Date.parse(date);

@@ -1,11 +1,6 @@
-/** Compares JSON objects as values: the order of members, whitespace and escapes do not count. */
 import { rawMembers } from './raw-json.ts';
 
-/**
- * The names of the members in which two objects differ; none if they are the same value. Numbers are
- * the same if they are spelled the same, since their readers may be more exact than we are. Throws a
- * `RangeError` for values that are nested too deep to be compared.
- */
+/** The names of the members in which two objects differ as values. Throws a `RangeError` if they are nested too deep. */
 export async function differingMembers(first: Buffer, second: Buffer): Promise<string[]> {
   const [ours, theirs] = [await canonicalMembers(first), await canonicalMembers(second)];
   const names = new Set([...ours.keys(), ...theirs.keys()]);

@@ -1,7 +1,4 @@
-/**
- * Decodes one JSON string after another to UTF-8, with escapes resolved. A short value is held, a
- * long one is only hashed. Lone surrogates count as U+FFFD.
- */
+/** Decodes JSON strings to UTF-8. A short value is held, a long one only hashed. Lone surrogates count as U+FFFD. */
 import { facetOfBytes, FacetHash, type Facet, type FacetName } from '../log/facet.ts';
 
 /** Bytes of a value that are held. Names and slugs are shorter. */

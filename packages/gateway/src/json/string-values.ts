@@ -1,7 +1,6 @@
 /**
- * The string values of a stored body that are searched: at any depth and in their order, without
- * member names, and without the members that classify the entry. The body was validated when it was taken in. If its bytes were damaged since, the values before the
- * damage are all that is read: whether an entry is intact is decided elsewhere.
+ * The string values of a stored body that are searched, in their order: neither names nor members that classify
+ * the entry. Where the body was damaged since, only the values before that are read.
  */
 import { isAscii } from 'node:buffer';
 

@@ -43,10 +43,7 @@ export async function append(log: Log, draft: Draft): Promise<EntryMetadata> {
   return metadataOf(await appendOnce(log, draft));
 }
 
-/**
- * Appends the draft. Its idempotency key may belong to an entry with the same members, in whatever
- * order or spelling: that is `repeated` too. Throws `idempotency-conflict` if they differ.
- */
+/** The key of an entry with the same members in another spelling is `repeated` too. Throws `idempotency-conflict`. */
 export async function appendOnce(log: Log, draft: Draft): Promise<AppendOutcome> {
   const result = await log.append(draft);
   if (result.outcome !== 'conflict') return result;

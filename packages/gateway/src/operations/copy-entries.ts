@@ -85,10 +85,7 @@ export class EntryCopier {
       throw new CopyRefusal(head, REASONS.differs);
   }
 
-  /**
-   * Resolves when more lines may follow. Throws a `CopyRefusal` for one of these or those before, and
-   * a `GatewayError` if the disk is full or failed.
-   */
+  /** Resolves when more lines may follow. Throws a `CopyRefusal`, or a `GatewayError` if the disk fails. */
   async add(lines: readonly LogLine[]): Promise<void> {
     const copier = this.#copier;
     for (const line of lines) {

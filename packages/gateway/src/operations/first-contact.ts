@@ -1,9 +1,6 @@
 /**
- * The response to a first contact (PROTOCOL.md section 7.2): the entry, a welcome, companions and next
- * steps.
- *
- * It depends only on the entry, earlier entries and the locale, so that a retry gets the same
- * response.
+ * The response to a first contact (PROTOCOL.md section 7.2): the entry, a welcome, companions and next steps.
+ * It depends only on the entry, earlier entries and the locale, so that a retry gets the same.
  */
 import {
   entryHead,
@@ -23,10 +20,7 @@ import type { OperationsContext } from './context.ts';
 const MAX_COMPANIONS = 12;
 /** How many values of `seeking` are looked up. */
 const MAX_SOUGHT = 16;
-/**
- * How many of the newest entries are read. Without a bound, the cost of a contact would grow with
- * each repetition of the same contact.
- */
+/** Of the newest entries: otherwise the cost of a contact would grow with each repetition of it. */
 const MAX_CANDIDATES = 512;
 /** Summaries of larger entries, in bytes, have only the gateway's members. */
 const MAX_SUMMARY_SIZE = 16 * 1024;
@@ -68,10 +62,7 @@ export async function firstContactBody(
 
 const COMMA = Buffer.from(',');
 
-/**
- * Summaries of first contacts by others who seek the same, newest first: of each visitor the newest.
- * Contacts without a name, and those that are not summed up whole, count as one visitor's.
- */
+/** First contacts by others who seek the same, newest first, one for each name. Those without a name count as one. */
 export async function companionsFor(
   { log }: Pick<OperationsContext, 'log'>,
   { seq }: EntryMetadata,

@@ -23,10 +23,7 @@ export interface NextAction {
 /** How many entries a step reads: what an AI system can take in at once. */
 const LIMIT = 20;
 
-/**
- * After a first contact with this text. Leaves out steps to paths other than those of kinds, of all
- * entries, of discovery and of presence.
- */
+/** After a first contact with this text. Leaves out steps that are no verb of a door. */
 export function nextActions(
   language: Language,
   locale: Locale | undefined,

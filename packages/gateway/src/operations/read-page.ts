@@ -22,10 +22,7 @@ export function pageSelection(
   return boundedSelection({ ...selection, ...limit }, head);
 }
 
-/**
- * Passes each entry to `add`, which returns its size in the page, or undefined where it does not fit:
- * then the page ends before it. The entry that makes the page reach `fullAt` is its last one.
- */
+/** `add` returns the size of an entry in the page, undefined if it does not fit. The page ends when it reaches `fullAt`. */
 export async function readPage<Read extends Entry>(
   entries: AsyncGenerator<Read, ReadEnd, undefined>,
   fullAt: number,

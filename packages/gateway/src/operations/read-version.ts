@@ -1,9 +1,6 @@
 import type { Entry, Log } from '../log/log.ts';
 
-/**
- * Changes when entries that were there before are read differently: they became unreadable or
- * readable, or were withheld. Part of tags; empty in a log where neither has happened.
- */
+/** Part of tags: changes when earlier entries are read differently. Empty where none was damaged or withheld. */
 export function readVersion(log: Pick<Log, 'damage' | 'withheld'>): string {
   const { version } = log.damage();
   const withheld = log.withheld();

@@ -23,10 +23,7 @@ export function searchWatermarkFor(log: Log, url: string): Seq | undefined {
   return isSearch(url) ? log.searchWatermark() : undefined;
 }
 
-/**
- * Resolves once everything that is stored now is searchable, or after about a second, or at once
- * where the index is too far behind. Throws the signal's reason once it is aborted.
- */
+/** Until all that is stored now is searchable, or for a second; not where that would not do. Throws if aborted. */
 export async function untilSearchable(log: Log, signal: AbortSignal): Promise<void> {
   const head = log.head();
   const end = performance.now() + MAX_WAIT_MS;
@@ -40,10 +37,7 @@ export async function untilSearchable(log: Log, signal: AbortSignal): Promise<vo
   }
 }
 
-/**
- * What to tell a caller who searches: how its words were read, and that the selection has entries
- * that cannot be searched yet. Without a watermark, nothing is searched.
- */
+/** How the words were read, and that entries cannot be searched yet. Without a watermark, nothing is searched. */
 export function searchNotes(
   parameters: URLSearchParams,
   { before = Infinity }: Pick<Selection, 'before'>,

@@ -1,7 +1,4 @@
-/**
- * Finding entries by their words (PROTOCOL.md section 14), the best match first or in the order of
- * the log.
- */
+/** Finding entries by their words (PROTOCOL.md section 14), the best first or in the order of the log. */
 import { entryHead, GatewayError } from '@open-presence/protocol';
 
 import { yieldPeriodically } from '../fair-turns.ts';
@@ -42,10 +39,7 @@ export interface SearchRequest {
   readonly notes: readonly string[];
 }
 
-/**
- * Whether results are ranked, the default, and the parameters without `order=best`, which listings do
- * not have. Throws `invalid-parameter` for a `skip` of results that are in the order of the log.
- */
+/** Whether results are ranked, and the parameters without `order=best`. Throws for a `skip` of unranked results. */
 export async function takeRanking(parameters: URLSearchParams): Promise<{
   readonly ranked: boolean;
   readonly parameters: URLSearchParams;
@@ -67,10 +61,7 @@ export interface SearchOptions {
   readonly signal: AbortSignal;
 }
 
-/**
- * Resolves once everything that was stored before is searchable, if that is soon. Throws
- * `invalid-parameter`, `unknown-kind`, `unknown-room`, or the signal's reason.
- */
+/** Waits a little for the index. Throws `invalid-parameter`, `unknown-kind`, `unknown-room`, or the signal's reason. */
 export async function searchRequest(
   { log, grammar }: Pick<OperationsContext, 'log' | 'grammar'>,
   parameters: URLSearchParams,

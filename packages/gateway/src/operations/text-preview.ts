@@ -17,10 +17,7 @@ const END_SIZE = 64 * 1024;
 
 const AUTHOR: readonly string[] = FILTER_MEMBERS.identity;
 
-/**
- * Of the members with these names and of the author's: strings that begin near the start of a large entry,
- * and all that begins near its end. Those near the start are cut to `maxLength` UTF-16 code units.
- */
+/** Of these members and the author's: strings near the start of a large entry, cut to `maxLength`, and all near its end. */
 export async function previewOf(
   entry: Entry,
   names: readonly string[],

@@ -7,10 +7,8 @@ import type { Log, Seq } from '../log/log.ts';
 export type NamedValues = Iterable<readonly [name: string, value: unknown]>;
 
 /**
- * Resolves when the log has every entry that the caller names, as far as there is one; undefined where it
- * has them now. Rejects as `Log.caughtUp`. Values that cannot be used are left to whoever reads them.
- *
- * @param newest The number of the last withholding, for cursors of these.
+ * Resolves when the log has every entry that the caller names; undefined where it has them now. Rejects as
+ * `Log.caughtUp`. `newest`: the last withholding, for cursors of these.
  */
 export function untilSeen(
   log: Pick<Log, 'head' | 'caughtUp'>,

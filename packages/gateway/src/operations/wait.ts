@@ -4,10 +4,7 @@ import { parseSearchSelection, parseWait } from '../intake/selection.ts';
 import type { OperationsContext } from './context.ts';
 import type { ListingScope } from './listing-scope.ts';
 
-/**
- * Resolves when the scope has an entry after the cursor `after`, after the time given by `wait`, or
- * when the signal is aborted; at once if either parameter is missing. Throws `invalid-parameter`.
- */
+/** Until the scope has an entry after `after`, for `wait` seconds, or until aborted. Throws `invalid-parameter`. */
 export async function waitForListing(
   { log, grammar }: Pick<OperationsContext, 'log' | 'grammar'>,
   scope: Pick<ListingScope, 'facets' | 'fixed' | 'subject'>,

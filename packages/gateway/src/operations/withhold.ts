@@ -1,7 +1,4 @@
-/**
- * Taking away what was said in entries (PROTOCOL.md section 4.7). Only whoever runs the gateway can
- * do this: no door leads here.
- */
+/** Taking away what was said in entries (PROTOCOL.md section 4.7). No door leads here. */
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { entryHead, GatewayError, quoted, referencedId, seqOfId } from '@open-presence/protocol';

@@ -27,10 +27,7 @@ export type PresenceMessage =
   /** The thread ends, and its streams with it. */
   | { readonly type: 'leave'; readonly thread: string };
 
-/**
- * Tells the other threads of a gateway. Messages of one thread arrive in order; those that
- * answer a `join` may repeat earlier ones. Does not keep the process alive.
- */
+/** Messages of one thread arrive in order; answers to a `join` may repeat some. Does not keep the process alive. */
 export class OtherThreads {
   #port: MessagePort | undefined;
   #unsent: PresenceMessage[] = [];

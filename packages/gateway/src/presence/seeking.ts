@@ -30,10 +30,7 @@ export class SeekingReader {
     this.#log = log;
   }
 
-  /**
-   * What the newest first contact up to `head` seeks, or up to a later one; empty if that entry is too long.
-   * `next`: others who will be asked for; they are looked for together.
-   */
+  /** Up to `head` or later; empty if that entry is too long. `next`: others who will be asked for, looked for together. */
   async read(
     identity: string,
     head: Seq,

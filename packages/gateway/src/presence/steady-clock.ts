@@ -1,7 +1,4 @@
-/**
- * The clock of presence. It cannot jump: who is here is decided by how long ago something was, not by
- * what the clock of the machine said then. All threads of a process have the same one.
- */
+/** A clock that cannot jump, the same in all threads: who is here is decided by how long ago something was. */
 
 /** The difference of the clocks is taken anew where it has changed by this many ms. */
 const MIN_JUMP_MS = 1000;

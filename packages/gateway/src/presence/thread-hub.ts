@@ -1,11 +1,8 @@
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
 
 /**
- * Passes on what each thread of a gateway says to all others: ports of one hub are one channel. Messages of
- * one port arrive in order. Does not keep the process alive.
- *
- * A `BroadcastChannel` would do the same, but takes the class of its events from Node's HTTP client, which
- * it loads: 7 MB in a thread that has nothing else.
+ * Passes on what each thread of a gateway says to all others, in order. Does not keep the process alive. A
+ * `BroadcastChannel` would load Node's HTTP client for its events: 7 MB in a thread that has nothing else.
  */
 export class ThreadHub implements Disposable {
   readonly #ports = new Set<MessagePort>();

@@ -1,7 +1,4 @@
-/**
- * Schemas of fields: the members of a body as a language describes them. Those that the interface
- * or the protocol fixes, no language can change.
- */
+/** Schemas of fields, the members of a body. Those that the interface or the protocol fixes, no language can change. */
 import { Type, type Static, type TArray, type TSchema, type TUnsafe } from 'typebox';
 
 import { NON_BLANK_PATTERN, localizedText } from './localized-text-schema.ts';

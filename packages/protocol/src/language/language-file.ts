@@ -41,10 +41,7 @@ export class LanguageError extends Error {
   }
 }
 
-/**
- * Throws `LanguageError` for a text that is not YAML, does not match `LanguageSchema`, or is not
- * consistent.
- */
+/** Throws `LanguageError` for a text that is not YAML, does not match `LanguageSchema`, or is inconsistent. */
 export function parseLanguage(text: string, name: string): Language {
   const lines = new LineCounter();
   const document = parseDocument(text, {

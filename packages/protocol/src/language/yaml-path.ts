@@ -12,10 +12,7 @@ export interface PathFault {
   readonly atKey?: boolean;
 }
 
-/**
- * Where the value at a path begins if it is a scalar, else where its key does; `atKey` asks for
- * the key. Where the path leads nowhere, the deepest existing place on it.
- */
+/** Where a scalar, or its key, begins; with `atKey` the key. Where the path leads nowhere, the deepest place on it. */
 export function offsetOf(document: Document, path: Path, atKey = false): number {
   let node: unknown = document.contents;
   let offset = document.contents?.range?.[0] ?? 0;
