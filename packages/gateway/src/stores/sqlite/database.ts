@@ -45,6 +45,18 @@ export function removeDatabase(file: string): void {
   for (const suffix of ['', '-wal', '-shm']) rmSync(file + suffix, { force: true });
 }
 
+/** Rolls back where the work throws. */
+export function transact<T>(db: DatabaseSync, work: () => T): T {
+  db.exec('BEGIN IMMEDIATE');
+  try {
+    const result = work();
+    db.exec('COMMIT');
+    return result;
+  } finally {
+    if (db.isTransaction) db.exec('ROLLBACK');
+  }
+}
+
 export function readMeta(db: DatabaseSync, name: string): string | number | undefined {
   const value = db.prepare('SELECT value FROM meta WHERE name = ?').get(name)?.['value'];
   return typeof value === 'string' || typeof value === 'number' ? value : undefined;

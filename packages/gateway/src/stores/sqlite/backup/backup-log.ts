@@ -9,7 +9,7 @@ import { pathToFileURL } from 'node:url';
 
 import type { Seq } from '../../../log/log.ts';
 import type { DataPaths } from '../data-paths.ts';
-import { readable, readPragma } from '../database.ts';
+import { readable, readPragma, transact } from '../database.ts';
 import { RowReader, type SeqSpan } from '../log/row-reader.ts';
 import { isLargeName } from '../log/entry-row.ts';
 import { createLog } from '../log/log-database.ts';
@@ -65,7 +65,7 @@ export class BackupLog implements Disposable {
 
   /** Takes over, in one transaction, what is withheld and the state of the stream, as of the head that it returns. */
   begin(): SourceEnd {
-    return this.#transact(() => {
+    return transact(this.#db, () => {
       const withheld = this.#unlike();
       if (withheld.length > 0) this.#db.exec(TAKE_WITHHELD);
       for (const seq of withheld) this.#eraseEntry(seq);
@@ -87,7 +87,7 @@ export class BackupLog implements Disposable {
 
   /** Copies the readable entries that it lacks (`IGNORE`), or all. Withheld ones come without their text. */
   copy(span: SeqSpan, existing: 'IGNORE' | 'REPLACE'): void {
-    this.#transact(() => {
+    transact(this.#db, () => {
       for (const table of ['entries', 'large']) this.#copyRows(table, span, existing);
       for (const seq of this.#seqs(`SELECT seq FROM main.withheld WHERE ${SPAN}`, span))
         this.#eraseEntry(seq);
@@ -140,17 +140,6 @@ export class BackupLog implements Disposable {
     );
     if (isCopied(() => insert.run(from, to))) return;
     for (let seq = from; seq <= to; seq += 1) isCopied(() => insert.run(seq, seq));
-  }
-
-  #transact<T>(work: () => T): T {
-    this.#db.exec('BEGIN');
-    try {
-      const result = work();
-      this.#db.exec('COMMIT');
-      return result;
-    } finally {
-      if (this.#db.isTransaction) this.#db.exec('ROLLBACK');
-    }
   }
 }
 

@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 
 import type { DataPaths } from '../data-paths.ts';
-import { readMeta } from '../database.ts';
+import { readMeta, transact } from '../database.ts';
 import { openLogForWriting, renameLog } from '../log/log-database.ts';
 import { flushFolder } from '../prepare-folder.ts';
 import { leaveStream } from '../replica/stream-progress.ts';
@@ -16,10 +16,10 @@ interface LogUse {
 /** Makes of a backup what a gateway is started on. Returns the log's name. May be repeated after an interruption. */
 export function beginLog(paths: DataPaths, { keepName, isCopy }: LogUse): string {
   using db = openLogForWriting(paths);
-  db.exec('BEGIN IMMEDIATE');
-  if (!isCopy) leaveStream(db);
-  if (!keepName) renameLog(db);
-  db.exec('COMMIT');
+  transact(db, () => {
+    if (!isCopy) leaveStream(db);
+    if (!keepName) renameLog(db);
+  });
   rmSync(paths.backup, { force: true });
   flushFolder(paths.folder);
   return String(readMeta(db, 'name'));

@@ -32,6 +32,7 @@ import type { DataPaths } from '../data-paths.ts';
 import { openRegular, openRegularSync } from '../plain-file.ts';
 import { flushFolder } from '../prepare-folder.ts';
 import type { UploadThreads } from './upload-threads.ts';
+import { isMissing } from '../segment-record.ts';
 
 const CHUNK_SIZE = 256 * 1024;
 
@@ -242,8 +243,4 @@ async function flushNames(folder: string): Promise<void> {
   if (platform() === 'win32') return;
   await using handle = await open(folder);
   await handle.sync();
-}
-
-function isMissing(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ENOENT';
 }

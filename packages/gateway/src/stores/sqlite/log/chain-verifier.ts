@@ -9,6 +9,7 @@ import { digestOfFile, largeChunks } from '../large/large-files.ts';
 import { digestOf, FIRST_LINK, linkOf, sha256 } from './chain.ts';
 import type { EntryRow } from './entry-row.ts';
 import type { RowReader } from './row-reader.ts';
+import { isMissing } from '../segment-record.ts';
 
 const COMMA = 0x2c;
 const BRACE = 0x7d;
@@ -140,8 +141,9 @@ async function readBody(
   } catch (error) {
     if (signal?.aborted === true) throw error;
     assertStorageFault(error);
-    const lost = 'code' in error && error.code === 'ENOENT';
-    return lost ? 'has lost its file' : `has a file that cannot be read (${error.message})`;
+    return isMissing(error)
+      ? 'has lost its file'
+      : `has a file that cannot be read (${error.message})`;
   }
 }
 

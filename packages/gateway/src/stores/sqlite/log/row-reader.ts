@@ -1,4 +1,4 @@
-import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 
 import { portableText } from '../../../json/portable-entry.ts';
 import type { Seq } from '../../../log/log.ts';
@@ -57,30 +57,12 @@ interface FoundRow {
 }
 
 export class RowReader {
-  readonly #span: StatementSync;
-  readonly #listed: StatementSync;
-  readonly #oldestTexts: StatementSync;
-  readonly #newestTexts: StatementSync;
-  readonly #listedTexts: StatementSync;
-  readonly #link: StatementSync;
-  readonly #exists: StatementSync;
-  readonly #lastSeq: StatementSync;
-  readonly #file: StatementSync;
-  readonly #hasFile: StatementSync;
+  readonly #sql: ReturnType<typeof statementsOf>;
   readonly #withheld: WithheldLookup;
 
   constructor(log: DatabaseSync) {
+    this.#sql = statementsOf(log);
     this.#withheld = withheldLookup(log);
-    this.#span = log.prepare(`${ROWS} ${SPAN} AND ${FORM}`);
-    this.#listed = log.prepare(`${ROWS} ${LISTED} WHERE ${FORM}`);
-    this.#oldestTexts = log.prepare(`${TEXTS} ${SPAN} ORDER BY seq LIMIT -1)`);
-    this.#newestTexts = log.prepare(`${TEXTS} ${SPAN} ORDER BY seq DESC LIMIT -1)`);
-    this.#listedTexts = log.prepare(`${TEXTS} ${LISTED} LIMIT -1)`);
-    this.#link = log.prepare('SELECT link FROM entries WHERE seq = ?');
-    this.#exists = log.prepare('SELECT 1 FROM entries WHERE seq = ?');
-    this.#lastSeq = log.prepare('SELECT max(seq) AS seq FROM entries');
-    this.#file = log.prepare('SELECT name, size, facets FROM large WHERE seq = ?');
-    this.#hasFile = log.prepare('SELECT 1 FROM large WHERE name = ?');
   }
 
   /** Undefined if the log has no such entry. Throws where it cannot be read (see `isSpoiled`). */
@@ -90,9 +72,9 @@ export class RowReader {
 
   /** The same as its row has it, although it may be withheld. */
   stored(seq: Seq): StoredEntry | undefined {
-    const [found] = foundIn(this.#span.get(seq, seq));
+    const [found] = foundIn(this.#sql.span.get(seq, seq));
     if (found !== undefined) return this.#storedOf(found);
-    if (this.#exists.get(seq) === undefined) return undefined;
+    if (this.#sql.exists.get(seq) === undefined) return undefined;
     throw new SpoiledEntry(`Entry ${seq} cannot be read: its row has lost its form.`);
   }
 
@@ -110,7 +92,7 @@ export class RowReader {
 
   /** The seq of the newest entry; 0 if there is none. */
   lastSeq(): Seq {
-    return Number(this.#lastSeq.get()?.['seq'] ?? 0);
+    return Number(this.#sql.lastSeq.get()?.['seq'] ?? 0);
   }
 
   /** In hex; undefined if the log has no such entry. Throws where it cannot be read. */
@@ -120,14 +102,14 @@ export class RowReader {
 
   /** The same as bytes. */
   linkOf(seq: Seq): Buffer | undefined {
-    const link = this.#link.get(seq)?.['link'];
+    const link = this.#sql.link.get(seq)?.['link'];
     if (link === undefined) return undefined;
     if (link instanceof Uint8Array && link.length === LINK_SIZE) return bufferOf(link);
     throw new SpoiledEntry(`The link of entry ${seq} cannot be read.`);
   }
 
   hasLarge(name: string): boolean {
-    return this.#hasFile.get(name) !== undefined;
+    return this.#sql.hasFile.get(name) !== undefined;
   }
 
   /** Ascending. Leaves out what cannot be read. */
@@ -140,7 +122,7 @@ export class RowReader {
     let count = FIRST_WINDOW;
     for (let at = from; at <= to;) {
       const end = Math.min(to, at + count - 1);
-      const found = readable(() => foundIn(this.#span.get(at, end)));
+      const found = readable(() => foundIn(this.#sql.span.get(at, end)));
       let size = found === undefined ? WINDOW_SIZE : 1;
       for (const row of found ?? []) {
         for (; at < row.fields.seq; at += 1) yield* this.#single(at);
@@ -160,21 +142,21 @@ export class RowReader {
     const [first = 0] = seqs;
     const last = seqs.at(-1) ?? first;
     const isSpan = Math.abs(last - first) === seqs.length - 1;
-    const span = last < first ? this.#newestTexts : this.#oldestTexts;
+    const span = last < first ? this.#sql.newestTexts : this.#sql.oldestTexts;
     const listed = isSpan ? '' : JSON.stringify(seqs);
     const joined = readable(() =>
       isSpan
         ? span.get(Math.min(first, last), Math.max(first, last), joiner)
-        : this.#listedTexts.get(listed, null, joiner),
+        : this.#sql.listedTexts.get(listed, null, joiner),
     );
     if (joined?.['count'] === seqs.length) return bufferOf(joined['joined']);
-    const rows = this.#small(() => this.#listed.get(JSON.stringify(seqs)), seqs.length);
+    const rows = this.#small(() => this.#sql.listed.get(JSON.stringify(seqs)), seqs.length);
     return rows && join(rows.map(portableTextOf), Buffer.from(joiner));
   }
 
   /** Undefined if they must be read one by one, because one is large or cannot be read. */
   smallRows({ from, to }: SeqSpan): EntryRow[] | undefined {
-    return this.#small(() => this.#span.get(from, to), to - from + 1);
+    return this.#small(() => this.#sql.span.get(from, to), to - from + 1);
   }
 
   #small(query: () => Record<string, unknown> | undefined, count: number): EntryRow[] | undefined {
@@ -208,7 +190,7 @@ export class RowReader {
   }
 
   #fileOf(seq: Seq): LargeFile {
-    const { name = '', size = 0, facets = '' } = this.#file.get(seq) ?? {};
+    const { name = '', size = 0, facets = '' } = this.#sql.file.get(seq) ?? {};
     if (isLargeName(String(name)))
       return { name: String(name), size: Number(size), facets: String(facets) };
     throw new SpoiledEntry(`Entry ${seq} cannot be read: its file is unknown.`);
@@ -222,6 +204,21 @@ export class RowReader {
       `Entry ${stored.seq} cannot be read: it is unknown when it was withheld.`,
     );
   }
+}
+
+function statementsOf(log: DatabaseSync) {
+  return {
+    span: log.prepare(`${ROWS} ${SPAN} AND ${FORM}`),
+    listed: log.prepare(`${ROWS} ${LISTED} WHERE ${FORM}`),
+    oldestTexts: log.prepare(`${TEXTS} ${SPAN} ORDER BY seq LIMIT -1)`),
+    newestTexts: log.prepare(`${TEXTS} ${SPAN} ORDER BY seq DESC LIMIT -1)`),
+    listedTexts: log.prepare(`${TEXTS} ${LISTED} LIMIT -1)`),
+    link: log.prepare('SELECT link FROM entries WHERE seq = ?'),
+    exists: log.prepare('SELECT 1 FROM entries WHERE seq = ?'),
+    lastSeq: log.prepare('SELECT max(seq) AS seq FROM entries'),
+    file: log.prepare('SELECT name, size, facets FROM large WHERE seq = ?'),
+    hasFile: log.prepare('SELECT 1 FROM large WHERE name = ?'),
+  };
 }
 
 const FIELD_COUNT = 8;

@@ -14,7 +14,7 @@ import type { SmallCopy } from '../../../log/log-copier.ts';
 import type { Seq } from '../../../log/log.ts';
 import { copyLarge } from '../backup/copy-files.ts';
 import type { DataPaths } from '../data-paths.ts';
-import { isSpoiled, readable } from '../database.ts';
+import { isSpoiled, readable, transact } from '../database.ts';
 import { finalPath } from '../large/large-files.ts';
 import { digestOf, FIRST_LINK, linkOf, sha256 } from '../log/chain.ts';
 import { ChainVerifier } from '../log/chain-verifier.ts';
@@ -140,14 +140,14 @@ class Repair {
   #store(): string | undefined {
     using db = openLogForRepair(this.#paths);
     try {
-      db.exec('BEGIN IMMEDIATE');
-      const writer = new RowWriter(db);
-      for (const [seq, row] of this.#rows) writer.put(seq, row);
-      const insert = withheldInserter(db);
-      const setDigest = db.prepare('UPDATE withheld SET digest = ? WHERE seq = ?');
-      for (const [seq, row] of this.#newlyWithheld)
-        if (setDigest.run(row.digest, seq).changes === 0) insert(seq, row, false);
-      db.exec('COMMIT');
+      transact(db, () => {
+        const writer = new RowWriter(db);
+        for (const [seq, row] of this.#rows) writer.put(seq, row);
+        const insert = withheldInserter(db);
+        const setDigest = db.prepare('UPDATE withheld SET digest = ? WHERE seq = ?');
+        for (const [seq, row] of this.#newlyWithheld)
+          if (setDigest.run(row.digest, seq).changes === 0) insert(seq, row, false);
+      });
       return undefined;
     } catch (error) {
       if (!isSpoiled(error)) throw error;

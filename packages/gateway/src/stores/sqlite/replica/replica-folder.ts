@@ -15,7 +15,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { LogBeginning, ReplicaFolder, ReplicaLog } from '../../../log/replica.ts';
 import { refuseBackup } from '../backup/description.ts';
 import { type DataPaths, dataPathsIn } from '../data-paths.ts';
-import { readMeta } from '../database.ts';
+import { readMeta, transact } from '../database.ts';
 import { lockFile } from '../lock-file.ts';
 import { checkHistory } from '../writer/accept-loss.ts';
 import { RowReader } from '../log/row-reader.ts';
@@ -110,9 +110,7 @@ export class SqliteReplicaFolder implements ReplicaFolder {
     const db = openLogForWriting(this.#paths);
     try {
       flushWal(db);
-      db.exec('BEGIN IMMEDIATE');
-      work(db);
-      db.exec('COMMIT');
+      transact(db, () => work(db));
       flushWal(db);
     } finally {
       db.close();

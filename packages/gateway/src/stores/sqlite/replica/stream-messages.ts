@@ -3,7 +3,7 @@
  * erased there, because an entry is withheld or they made none. Its tables are in the log of a copy
  * alone, and are written in the transaction that applies a message.
  */
-import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 
 import type { Seq } from '../../../log/log.ts';
 import type { ErasedMessages, Erasure, UnusedUpload } from '../../../log/replica.ts';
@@ -31,32 +31,12 @@ const NAMES = ['stream_messages', 'stream_repeats', 'stream_erasures', 'stream_u
 /** Within the caller's transaction. */
 export class StreamMessages {
   readonly #withheld: WithheldLookup;
-  readonly #insert: StatementSync;
-  readonly #insertRepeat: StatementSync;
-  readonly #insertErasure: StatementSync;
-  readonly #messageOf: StatementSync;
-  readonly #repeatsOf: StatementSync;
-  readonly #remove: StatementSync;
-  readonly #insertUpload: StatementSync;
-  readonly #setErased: StatementSync;
+  readonly #sql: ReturnType<typeof statementsOf>;
 
   constructor(db: DatabaseSync) {
     db.exec(TABLES);
     this.#withheld = withheldLookup(db);
-    this.#insert = db.prepare('INSERT INTO stream_messages VALUES (?, ?)');
-    this.#insertRepeat = db.prepare('INSERT INTO stream_repeats VALUES (?, ?, ?, ?)');
-    this.#insertErasure = db.prepare('INSERT INTO stream_erasures VALUES (NULL, ?, ?)');
-    this.#messageOf = db.prepare(
-      'SELECT first, position FROM stream_messages WHERE first <= ? ORDER BY first DESC LIMIT 1',
-    );
-    this.#repeatsOf = db.prepare(
-      'SELECT DISTINCT position, first FROM stream_repeats WHERE seq = ?',
-    );
-    this.#remove = db.prepare('DELETE FROM stream_erasures WHERE number = ?');
-    this.#insertUpload = db.prepare(
-      'INSERT OR REPLACE INTO stream_unused_uploads VALUES (NULL, ?, 0)',
-    );
-    this.#setErased = db.prepare('UPDATE stream_unused_uploads SET isErased = 1 WHERE number = ?');
+    this.#sql = statementsOf(db);
   }
 
   /** `first`: the seq that the first entry of the message has, or would have. */
@@ -64,33 +44,52 @@ export class StreamMessages {
     let hasText = false;
     for (const [draft, { outcome, seq }] of results.entries()) {
       if (outcome === 'appended') continue;
-      this.#insertRepeat.run(position, draft, seq, first);
+      this.#sql.insertRepeat.run(position, draft, seq, first);
       hasText ||= this.#withheld(seq) !== undefined;
     }
-    if (results.some(({ outcome }) => outcome === 'appended')) this.#insert.run(first, position);
-    if (hasText) this.#insertErasure.run(position, first);
+    if (results.some(({ outcome }) => outcome === 'appended'))
+      this.#sql.insert.run(first, position);
+    if (hasText) this.#sql.insertErasure.run(position, first);
   }
 
   /** Records an upload that no draft uses. Each later chunk records it again. */
   unusedUpload(name: string): void {
-    this.#insertUpload.run(name);
+    this.#sql.insertUpload.run(name);
   }
 
   /** A message whose drafts made nothing, since they were applied before or too late. */
   unused(position: number): void {
-    this.#insertErasure.run(position, 0);
+    this.#sql.insertErasure.run(position, 0);
   }
 
   withheld(seq: Seq): void {
-    const message = this.#messageOf.get(seq);
-    for (const row of [...(message === undefined ? [] : [message]), ...this.#repeatsOf.all(seq)])
-      this.#insertErasure.run(Number(row['position']), Number(row['first']));
+    const message = this.#sql.messageOf.get(seq);
+    for (const row of [
+      ...(message === undefined ? [] : [message]),
+      ...this.#sql.repeatsOf.all(seq),
+    ])
+      this.#sql.insertErasure.run(Number(row['position']), Number(row['first']));
   }
 
   erased({ erasedMessages, erasedUploads }: ErasedMessages): void {
-    for (const number of erasedMessages) this.#remove.run(number);
-    for (const number of erasedUploads) this.#setErased.run(number);
+    for (const number of erasedMessages) this.#sql.remove.run(number);
+    for (const number of erasedUploads) this.#sql.setErased.run(number);
   }
+}
+
+function statementsOf(db: DatabaseSync) {
+  return {
+    insert: db.prepare('INSERT INTO stream_messages VALUES (?, ?)'),
+    insertRepeat: db.prepare('INSERT INTO stream_repeats VALUES (?, ?, ?, ?)'),
+    insertErasure: db.prepare('INSERT INTO stream_erasures VALUES (NULL, ?, ?)'),
+    messageOf: db.prepare(
+      'SELECT first, position FROM stream_messages WHERE first <= ? ORDER BY first DESC LIMIT 1',
+    ),
+    repeatsOf: db.prepare('SELECT DISTINCT position, first FROM stream_repeats WHERE seq = ?'),
+    remove: db.prepare('DELETE FROM stream_erasures WHERE number = ?'),
+    insertUpload: db.prepare('INSERT OR REPLACE INTO stream_unused_uploads VALUES (NULL, ?, 0)'),
+    setErased: db.prepare('UPDATE stream_unused_uploads SET isErased = 1 WHERE number = ?'),
+  };
 }
 
 /** Copies the tables from an attached database into one that has none of them, within the caller's transaction. */

@@ -21,6 +21,7 @@ import {
 } from '../large/large-files.ts';
 import { UploadThreads } from '../large/upload-threads.ts';
 import type { SharedState } from '../shared-state.ts';
+import { isMissing } from '../segment-record.ts';
 
 export class SqliteUploadFiles implements UploadFiles {
   readonly #paths: DataPaths;
@@ -110,7 +111,7 @@ async function openIfThere(path: string, flags: string): Promise<FileHandle | un
   try {
     return await open(path, flags);
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    if (isMissing(error)) return undefined;
     throw error;
   }
 }

@@ -24,7 +24,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { Seq } from '../../../log/log.ts';
 import { assertStorageFault } from '../../../storage-fault.ts';
 import type { DataPaths } from '../data-paths.ts';
-import { readable } from '../database.ts';
+import { readable, transact } from '../database.ts';
 import { flushFolder } from '../prepare-folder.ts';
 import type { SharedState } from '../shared-state.ts';
 import { RowReader } from '../log/row-reader.ts';
@@ -83,7 +83,7 @@ export class Withholder {
     while (!this.#list());
     using log = new WithholdingLog(this.#paths);
     this.#listed = { count: 0 };
-    if (items.length > PART_SIZE) log.transact(() => storeDecided(log.db, items));
+    if (items.length > PART_SIZE) transact(log.db, () => storeDecided(log.db, items));
     else this.#listAll(log, () => items);
     return this.#listed;
   }
@@ -115,7 +115,7 @@ export class Withholder {
       return this.#isInWal ? 'waiting' : 'done';
     }
     for (const seq of step) eraseFiles(this.#paths, log.largeName(seq));
-    log.transact(() => {
+    transact(log.db, () => {
       for (const seq of step) log.erase(seq);
     });
     return 'more';
@@ -136,7 +136,7 @@ export class Withholder {
   #listAll(log: WithholdingLog, take: () => readonly WithheldItem[]): void {
     const before = lastWithheld(log.db);
     let items: readonly WithheldItem[] = [];
-    log.transact(() => {
+    transact(log.db, () => {
       items = take();
       for (const item of items) log.list(item);
       if (!hasStreamMessages(log.db)) return;
@@ -165,7 +165,7 @@ export class Withholder {
     const step = this.#unmarked.slice(0, STEP_SIZE);
     if (step.length > 0) {
       using log = new WithholdingLog(this.#paths);
-      log.transact(() => {
+      transact(log.db, () => {
         for (const seq of step) log.mark(seq);
       });
       this.#unmarked.splice(0, step.length);
@@ -207,16 +207,6 @@ class WithholdingLog implements Disposable {
     this.#setErased = this.db.prepare('UPDATE withheld SET isErased = 1 WHERE seq = ?');
     this.#insert = withheldInserter(this.db);
     this.#lookup = withheldLookup(this.db);
-  }
-
-  transact(work: () => void): void {
-    this.db.exec('BEGIN IMMEDIATE');
-    try {
-      work();
-      this.db.exec('COMMIT');
-    } finally {
-      if (this.db.isTransaction) this.db.exec('ROLLBACK');
-    }
   }
 
   list({ seq, ...row }: WithheldItem): void {
