@@ -40,8 +40,12 @@ export function portableEntry(exact: Entry): Entry {
     exact.text === undefined
       ? Buffer.from(entryOutline(metadata, size))
       : portableText(Buffer.from(exact.text), { portability, metadata });
+  return { ...exact, ...inMemory(text) };
+}
+
+/** What an entry has whose text is in memory. */
+export function inMemory(text: Uint8Array): Pick<Entry, 'size' | 'text' | 'chunks'> {
   return {
-    ...exact,
     size: text.length,
     text,
     async *chunks(from = 0): AsyncGenerator<Uint8Array> {

@@ -20,7 +20,7 @@ import type { Seq } from '../../../log/log.ts';
 import type { DataPaths } from '../data-paths.ts';
 import { RowReader } from '../log/row-reader.ts';
 import { finalPath } from '../large/large-files.ts';
-import { EntryVerifier } from '../log/chain-verifier.ts';
+import { linkFault } from '../log/chain-verifier.ts';
 import type { StoreThread } from '../store-thread.ts';
 import type { DamageNotice, EntryDamage } from './damage-client.ts';
 
@@ -32,7 +32,6 @@ export class DamageRegistry {
   readonly #thread: StoreThread;
   readonly #paths: DataPaths;
   readonly #log: RowReader;
-  readonly #verifier: EntryVerifier;
   /** The state of the file of each, which differs once it was put back. */
   readonly #entries = new Map<Seq, string>();
   #added = Promise.withResolvers<void>();
@@ -41,7 +40,6 @@ export class DamageRegistry {
     this.#thread = thread;
     this.#paths = thread.paths;
     this.#log = new RowReader(log);
-    this.#verifier = new EntryVerifier(this.#log, thread.paths);
   }
 
   addClient(client: MessagePort): void {
@@ -71,7 +69,7 @@ export class DamageRegistry {
 
   /** Verifies an entry, which is known to be unreadable then, or is not. */
   async check(seq: Seq, signal: AbortSignal): Promise<void> {
-    const fault = await this.#verifier.fault(seq, { signal });
+    const fault = await linkFault(this.#log, this.#paths, seq, { signal });
     if (fault !== undefined) {
       this.add({ seq, cause: { code: 'VERIFY', message: `Entry ${seq} ${fault}.` } });
     } else if (this.#entries.delete(seq)) {

@@ -6,7 +6,7 @@ import {
   type EntryMetadata,
 } from '@open-presence/protocol';
 
-import { portableEntry } from '../../../json/portable-entry.ts';
+import { inMemory, portableEntry } from '../../../json/portable-entry.ts';
 import { BodyDigest } from '../../../log/body-digest.ts';
 import type { Entry, Seq } from '../../../log/log.ts';
 import { StorageFault } from '../../../storage-fault.ts';
@@ -14,7 +14,7 @@ import type { DataPaths } from '../data-paths.ts';
 import { isSpoiled } from '../database.ts';
 import type { RowReader } from './row-reader.ts';
 import { type EntryRow, metadataOf } from './entry-row.ts';
-import { EntryVerifier } from './chain-verifier.ts';
+import { linkFault } from './chain-verifier.ts';
 import { isFileFault, largeChunks, largeFault } from '../large/large-files.ts';
 
 /** Entries that are not to be tried, and where to report others. */
@@ -30,13 +30,11 @@ export class EntryReader {
   readonly #paths: DataPaths;
   readonly #log: RowReader;
   readonly #damage: KnownDamage;
-  readonly #verifier: EntryVerifier;
 
   constructor(log: RowReader, paths: DataPaths, damage: KnownDamage) {
     this.#paths = paths;
     this.#log = log;
     this.#damage = damage;
-    this.#verifier = new EntryVerifier(log, paths);
   }
 
   /** In its portable form. Undefined if nothing can be read; a promise if its file has to be looked at. */
@@ -56,16 +54,8 @@ export class EntryReader {
       if (large !== undefined)
         return this.#largeEntry({ metadata, size, ...portability }, text, large);
     }
-    return {
-      metadata,
-      size,
-      text,
-      ...portability,
-      ...(withheld === undefined ? {} : { withheld }),
-      async *chunks(from = 0): AsyncGenerator<Uint8Array> {
-        if (from < text.length) yield text.subarray(from);
-      },
-    };
+    const marks = { ...portability, ...(withheld === undefined ? {} : { withheld }) };
+    return { metadata, ...inMemory(text), ...marks };
   }
 
   /** The exact entry; unreadable if its link does not hold. A large one's last bytes come once all are verified. */
@@ -77,7 +67,7 @@ export class EntryReader {
         from === 0 ? this.#verifiedChunks(found) : found.chunks(from);
       return { ...found, chunks };
     }
-    const fault = await this.#verifier.fault(seq);
+    const fault = await linkFault(this.#log, this.#paths, seq);
     if (fault === undefined) return found;
     this.#damage.report(seq, new StorageFault(fault));
     return await this.exactEntry(seq);
@@ -105,7 +95,7 @@ export class EntryReader {
       isInRow = false;
     }
     const read = { digest: body.digest(), size, framed: true };
-    const fault = await this.#verifier.fault(seq, { body: read });
+    const fault = await linkFault(this.#log, this.#paths, seq, { body: read });
     if (fault !== undefined) {
       throw this.#breakOff(seq, new StorageFault(`Entry ${seq} ${fault}.`));
     }
@@ -213,13 +203,5 @@ function unreadableEntry(metadata: EntryMetadata): Entry {
   const id = isValid ? metadata.id : entryId(metadata.time, metadata.seq, 0);
   const own = { ...metadata, id };
   const text = Buffer.from(`${entryHead(own)},"unreadable":true}`);
-  return {
-    metadata: own,
-    size: text.length,
-    text,
-    unreadable: true,
-    async *chunks(from = 0): AsyncGenerator<Uint8Array> {
-      if (from < text.length) yield text.subarray(from);
-    },
-  };
+  return { metadata: own, ...inMemory(text), unreadable: true };
 }

@@ -27,39 +27,6 @@ export const ENTRIES_TABLE = `CREATE TABLE entries (
   text BLOB NOT NULL  -- the whole entry; of a large one its head and a comma
 ) STRICT`;
 
-export interface EntryRow {
-  readonly seq: Seq;
-  readonly time: number;
-  readonly kind: Kind;
-  readonly room: string;
-  /** Bytes of the gateway's own members at the beginning of the text. */
-  readonly head: number;
-  /** Bytes of the whole entry, with those in the file of a large one. */
-  readonly size: number;
-  /** Name of the file with the body of a large entry. */
-  readonly large: string | undefined;
-  /** Whether files beside that one have more facets. */
-  readonly marked: boolean;
-  readonly file: LargeFile | undefined;
-  readonly link: Buffer;
-  /** Destroyed with the body, so that its digest tells nothing about it: zeros if it is withheld. */
-  readonly salt: Buffer;
-  /** Of a withheld entry, the digest of the salt and the body that it had. */
-  readonly digest: Uint8Array | undefined;
-  /** See `key-column.ts`. Undefined also for the copy of an entry of another gateway. */
-  readonly key: Buffer | undefined;
-  /** SHA-256 of the key column, which the link covers; of a copied entry too. */
-  readonly keyHash: Uint8Array | undefined;
-  readonly facets: Buffer;
-  readonly portability: Portability;
-  /** The whole entry; for a large one its head and a comma, or its head alone if the body is empty. */
-  readonly text: Buffer;
-  /** Whether flags, facets and file are those that were stored: the link does not cover them. */
-  readonly isWhole: boolean;
-  /** Set where the visitor's members were taken away. */
-  readonly withheld: WithheldRow | undefined;
-}
-
 /** When an entry was withheld, in ms since 1970, and why; and what its link is made of. */
 export interface WithheldRow extends Pick<Withholding, 'time' | 'reason'> {
   readonly digest: Uint8Array;
@@ -148,10 +115,12 @@ export function hasForm({ kind, flags, key }: RowFields): boolean {
 }
 
 /** Reads each member when it is asked for: most readers want few of them. */
-export class StoredEntry implements EntryRow {
+export class EntryRow {
   readonly seq: Seq;
   readonly time: number;
+  /** Of a withheld entry, the digest of the salt and the body that it had. */
   readonly digest: Uint8Array | undefined = undefined;
+  /** Set where the visitor's members were taken away. */
   readonly withheld: WithheldRow | undefined = undefined;
   readonly #fields: RowFields;
   /** Link, salt, checksum, key, room, facets and text, one after another. */
@@ -175,16 +144,19 @@ export class StoredEntry implements EntryRow {
     return this.#data.toString('latin1', at, at + this.#fields.room);
   }
 
+  /** Bytes of the gateway's own members at the beginning of the text. */
   get head(): number {
     const { seq, time } = this;
     const digits = String(seq).length + (time < LONG_YEAR ? 0 : 3);
     return HEAD_SIZE + digits + this.kind.length + this.#fields.room;
   }
 
+  /** Bytes of the whole entry, with those in the file of a large one. */
   get size(): number {
     return this.#fields.text + (this.#file?.size ?? 0);
   }
 
+  /** Name of the file with the body of a large entry. */
   get large(): string | undefined {
     return this.#file?.name;
   }
@@ -193,6 +165,7 @@ export class StoredEntry implements EntryRow {
     return this.#file;
   }
 
+  /** Whether files beside that one have more facets. */
   get marked(): boolean {
     return this.#has(MARKED);
   }
@@ -223,6 +196,7 @@ export class StoredEntry implements EntryRow {
     return this.isWithheld && this.salt.every((byte) => byte === 0);
   }
 
+  /** Whether flags, facets and file are those that were stored: the link does not cover them. */
   get isWhole(): boolean {
     const sum = this.#data.subarray(LINK_SIZE + SALT_SIZE, FIXED_SIZE);
     return sumOf(this.#fields.flags, this.facets, this.#file).equals(sum);
@@ -232,14 +206,17 @@ export class StoredEntry implements EntryRow {
     return this.#data.subarray(0, LINK_SIZE);
   }
 
+  /** Destroyed with the body, so that its digest tells nothing about it: zeros if it is withheld. */
   get salt(): Buffer {
     return this.#data.subarray(LINK_SIZE, LINK_SIZE + SALT_SIZE);
   }
 
+  /** Undefined also for the copy of an entry of another gateway. */
   get key(): Buffer | undefined {
     return this.#fields.key === KEY_COLUMN_SIZE ? this.#keyColumn : undefined;
   }
 
+  /** SHA-256 of the key column, which the link covers; of a copied entry too. */
   get keyHash(): Uint8Array | undefined {
     return this.#fields.key === KEY_HASH_SIZE ? this.#keyColumn : this.key && sha256(this.key);
   }
@@ -249,6 +226,7 @@ export class StoredEntry implements EntryRow {
     return this.#data.subarray(end - this.#fields.facets, end);
   }
 
+  /** The whole entry; for a large one its head and a comma, or its head alone if the body is empty. */
   get text(): Buffer {
     return this.#data.subarray(this.#data.length - this.#fields.text);
   }
@@ -263,7 +241,7 @@ export class StoredEntry implements EntryRow {
 }
 
 /** The gateway's members, and when and why it was withheld (PROTOCOL.md section 4.7). */
-class WithheldEntry extends StoredEntry {
+class WithheldEntry extends EntryRow {
   override readonly withheld: WithheldRow;
   override readonly digest: Uint8Array;
 

@@ -5,7 +5,6 @@ import type { Seq } from '../../../log/log.ts';
 import { isSpoiled, readable, SpoiledEntry } from '../database.ts';
 import {
   dataSize,
-  type EntryRow,
   hasFile,
   hasForm,
   isLargeName,
@@ -14,7 +13,7 @@ import {
   PLAIN,
   type RowFields,
   metadataOf,
-  StoredEntry,
+  EntryRow,
 } from './entry-row.ts';
 import { type WithheldLookup, withheldLookup } from '../withholding/withheld-table.ts';
 
@@ -71,7 +70,7 @@ export class RowReader {
   }
 
   /** The same as its row has it, although it may be withheld. */
-  stored(seq: Seq): StoredEntry | undefined {
+  stored(seq: Seq): EntryRow | undefined {
     const [found] = foundIn(this.#sql.span.get(seq, seq));
     if (found !== undefined) return this.#storedOf(found);
     if (this.#sql.exists.get(seq) === undefined) return undefined;
@@ -79,7 +78,7 @@ export class RowReader {
   }
 
   /** The same; throws `SpoiledEntry` where what the visitor said is erased already. */
-  unerased(seq: Seq): StoredEntry | undefined {
+  unerased(seq: Seq): EntryRow | undefined {
     const stored = this.stored(seq);
     if (stored?.isErased !== true) return stored;
     throw new SpoiledEntry(`Entry ${seq} cannot be read: it is erased.`);
@@ -182,9 +181,9 @@ export class RowReader {
     if (row !== undefined) yield row;
   }
 
-  #storedOf({ fields, data }: FoundRow): StoredEntry {
+  #storedOf({ fields, data }: FoundRow): EntryRow {
     const file = hasFile(fields) ? this.#fileOf(fields.seq) : undefined;
-    const stored = new StoredEntry(fields, data, file);
+    const stored = new EntryRow(fields, data, file);
     if (hasForm(fields) && stored.hasText()) return stored;
     throw new SpoiledEntry(`Entry ${fields.seq} cannot be read: its row has lost its form.`);
   }
@@ -196,7 +195,7 @@ export class RowReader {
     throw new SpoiledEntry(`Entry ${seq} cannot be read: its file is unknown.`);
   }
 
-  #asRead(stored: StoredEntry): EntryRow {
+  #asRead(stored: EntryRow): EntryRow {
     if (!stored.isWithheld) return stored;
     const withheld = this.#withheld(stored.seq);
     if (withheld !== undefined) return stored.asWithheld(withheld);

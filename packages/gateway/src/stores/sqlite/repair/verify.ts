@@ -24,7 +24,7 @@ import { type DataPaths, dataPathsIn } from '../data-paths.ts';
 import { isSpoiled, readable, readMeta } from '../database.ts';
 import { digestOfFacets } from '../large/large-files.ts';
 import type { EntryRow } from '../log/entry-row.ts';
-import { ChainVerifier, EntryVerifier, type LogFault } from '../log/chain-verifier.ts';
+import { ChainVerifier, linkFault, type LogFault } from '../log/chain-verifier.ts';
 import { RowReader } from '../log/row-reader.ts';
 import { openLogForReading } from '../log/log-database.ts';
 import { findLostHistory } from '../writer/lost-history.ts';
@@ -161,7 +161,7 @@ export async function faultOf(
   log: RowReader,
   paths: DataPaths,
 ): Promise<string | undefined> {
-  const fault = await new EntryVerifier(log, paths).fault(seq);
+  const fault = await linkFault(log, paths, seq);
   if (fault !== undefined) return fault;
   const row = readable(() => log.entry(seq));
   return row !== undefined && (await isWhole(row, paths)) ? undefined : OTHER_FACETS;
