@@ -21,7 +21,7 @@ import { DraftPublisher } from './publishing/draft-publisher.ts';
 import { Publisher, type StreamClient } from './publishing/publisher.ts';
 import { sendUpload } from './publishing/send-upload.ts';
 import { WithholdingPublisher } from './publishing/withholding-publisher.ts';
-import { checkLateServers } from './stream/late-servers.ts';
+import { checkLateServers } from './stream/check-servers.ts';
 import { StoredMessages } from './stream/stored-messages.ts';
 import { StreamReader } from './stream/stream-reader.ts';
 import { connectToServers, subjectOf, uploadSubject } from './stream/stream.ts';

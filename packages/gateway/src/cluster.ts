@@ -5,8 +5,7 @@
 import type { MessagePort } from 'node:worker_threads';
 
 import { loadCluster } from './load-cluster.ts';
-import type { ReplicaLog } from './log/replica.ts';
-import { parseStreamAddress, type StreamAddress } from './log/stream-address.ts';
+import { parseStreamAddress, type ReplicaLog, type StreamAddress } from './log/replica.ts';
 import { OtherGateways } from './presence/other-gateways.ts';
 import { SqliteReplicaFolder } from './stores/sqlite/replica/replica-folder.ts';
 import type { StreamThreadStart } from './stores/sqlite/replica/stream-thread.ts';

@@ -9,7 +9,6 @@ import type { Language, State } from '@open-presence/protocol';
 import { parseLanguage } from '@open-presence/protocol/language-file';
 
 import type { Log } from './log/log.ts';
-import { logState } from './log-state.ts';
 import { Presence } from './presence/presence.ts';
 import { createAppContext } from './app-context.ts';
 import { HttpListener } from './http/http-listener.ts';
@@ -66,7 +65,8 @@ export async function openGateway(
   options: TestGatewayOptions = {},
 ): Promise<TestGateway> {
   const { starting: waking = false, publicUrl, words, bypass = true, observe } = options;
-  const state = options.state ?? ((): State => (waking ? 'waking' : logState(log.writable())));
+  const state =
+    options.state ?? ((): State => (waking ? 'waking' : log.writable() ? 'breathing' : 'holding'));
   const { text, packaged } = await packagedLanguage();
   const language = { ...packaged, ...words?.(packaged) };
   const reported: object[] = [];

@@ -25,17 +25,15 @@ import { freeAddress, freePort, isShareable, type ListenAddress } from './http/l
 import { MALFORMED, NO_ROUTE } from './http/request-observer.ts';
 import type { ListenOptions } from './http/server.ts';
 import { copyOf, type ContinuedLog } from './log-copy.ts';
-import { logState } from './log-state.ts';
 import { Mirror } from './operations/mirror.ts';
 import { Presence } from './presence/presence.ts';
 import { ThreadHub } from './presence/thread-hub.ts';
 import { createRouter } from './routes.ts';
 import { collectGarbageWhenIdle } from './idle-memory.ts';
-import { HttpObservation, type ObservationOptions } from './http-observation.ts';
+import { HttpObservation, type ObservationOptions, type RequestLogOptions } from './request-log.ts';
 import { loadLanguage } from './load-language.ts';
 import { type MetricsAddress, startMetrics } from './metrics-endpoint.ts';
 import { type LogConfig, openLog } from './open-log.ts';
-import type { RequestLogOptions } from './request-log.ts';
 import { dataPathsIn } from './stores/sqlite/data-paths.ts';
 import type { OpeningProgress, OwnedLog } from './stores/sqlite/store.ts';
 import { threadModule } from './thread-module.ts';
@@ -96,7 +94,7 @@ export async function startGateway(config: GatewayConfig): Promise<Gateway> {
   const state = (): State => {
     if (lifecycle.stopping) return 'resting';
     if (!lifecycle.serving || lifecycle.log === undefined) return 'waking';
-    return logState(lifecycle.log.writable());
+    return lifecycle.log.writable() ? 'breathing' : 'holding';
   };
   const unreadable = (): number => lifecycle.log?.damage().unreadable ?? 0;
   const startup = { language: loaded.language, report, publicUrl, state, unreadable };

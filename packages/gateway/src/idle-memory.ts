@@ -17,7 +17,7 @@ const FACTOR = 1.25;
 export function collectGarbageWhenIdle(): Disposable {
   let collected = 0;
   let last = performance.eventLoopUtilization();
-  const timer = setInterval(() => {
+  return setInterval(() => {
     const now = performance.eventLoopUtilization();
     const { utilization } = performance.eventLoopUtilization(now, last);
     last = now;
@@ -25,7 +25,6 @@ export function collectGarbageWhenIdle(): Disposable {
     collectGarbage();
     collected = heldBytes();
   }, CHECK_INTERVAL_MS).unref();
-  return { [Symbol.dispose]: () => clearInterval(timer) };
 }
 
 function heldBytes(): number {

@@ -2,7 +2,8 @@
 export { CopyRefusal, openLogCopy, repairLog, type ContinuedLog } from './log-copy.ts';
 export { createMultiFrameUnzstd, createMultiMemberGunzip } from './decompression.ts';
 export { adoptIntoCluster, checkCluster, leaveCluster } from './cluster.ts';
-export { checkLog, hasPages, runningGateway } from './start-checks.ts';
+export { checkLog } from './stores/sqlite/store.ts';
+export { hasPages } from './routes.ts';
 export type { MetricsAddress } from './metrics-endpoint.ts';
 export type { RequestLogOptions } from './request-log.ts';
 export type { LogLine } from './operations/log-line.ts';
@@ -17,7 +18,7 @@ export {
   type BackupOptions,
   type BackupReport,
 } from './stores/sqlite/backup/back-up.ts';
-export { parseStreamAddress } from './log/stream-address.ts';
+export { parseStreamAddress } from './log/replica.ts';
 export {
   restoreLog,
   RestoreRefusal,
@@ -31,4 +32,10 @@ export {
   type Mirroring,
   type WakingProgress,
 } from './gateway.ts';
-export { openOwnerAccess, PREVIEW_PATH, WITHHOLD_PATH, type OwnerAccess } from './owner-access.ts';
+export {
+  openOwnerAccess,
+  PREVIEW_PATH,
+  runningGateway,
+  WITHHOLD_PATH,
+  type OwnerAccess,
+} from './owner-access.ts';

@@ -6,7 +6,6 @@ import type { Logger } from 'pino';
 
 import { openClusterLog } from './cluster.ts';
 import type { Seq } from './log/log.ts';
-import { logState } from './log-state.ts';
 import type { BackupDescription } from './stores/sqlite/backup/description.ts';
 import type { ClockReport, StoreChange } from './stores/sqlite/store-thread.ts';
 import {
@@ -120,7 +119,9 @@ export async function openLog(
     onProgress,
     onChange: ({ part, seq, cause }: StoreChange) => {
       const status =
-        part === 'storing' || part === 'stream' ? { status: logState(cause === undefined) } : {};
+        part === 'storing' || part === 'stream'
+          ? { status: cause === undefined ? 'breathing' : 'holding' }
+          : {};
       const { failing, working } = CHANGES[part];
       report.warn(
         { ...status, ...(seq === undefined ? {} : { seq }), ...cause },

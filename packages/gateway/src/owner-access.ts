@@ -3,7 +3,7 @@
  * process where none does. Part of the composition root.
  */
 import { askGateway, hasGateway } from './control/control-client.ts';
-import { controlOperations } from './control/operations.ts';
+import { ADDRESS_PATH, controlOperations } from './control/operations.ts';
 import { createGrammar } from './intake/grammar.ts';
 import { type JsonObject, toJsonObject } from './json/json-object.ts';
 import { loadLanguage } from './load-language.ts';
@@ -48,4 +48,22 @@ export async function openOwnerAccess(options: OwnerAccessOptions): Promise<Owne
     },
     [Symbol.asyncDispose]: () => log[Symbol.asyncDispose](),
   };
+}
+
+/** How long the gateway may take to say where it listens. */
+const PATIENCE_MS = 10_000;
+
+/** The gateway that runs on a folder, and where it listens if it can say so. */
+export async function runningGateway(
+  data: string,
+): Promise<{ readonly address: string | undefined } | undefined> {
+  if (!(await hasGateway(data))) return undefined;
+  for await (const { address } of askGateway(
+    data,
+    ADDRESS_PATH,
+    {},
+    AbortSignal.timeout(PATIENCE_MS),
+  ))
+    return { address: typeof address === 'string' ? address : undefined };
+  return { address: undefined };
 }

@@ -1,8 +1,8 @@
 /** What a package needs that orders the drafts of several gateways: `@open-presence/gateway/replica`. */
-export * from './log/body-digest.ts';
+export * from './log/packed-drafts.ts';
 export * from './log/ordered-batch.ts';
 export * from './log/packed-drafts.ts';
 export * from './log/replica.ts';
 export type { Seq } from './log/log.ts';
-export type { StreamAddress } from './log/stream-address.ts';
+export type { StreamAddress } from './log/replica.ts';
 export { assertStorageFault, isStorageFault, StorageFault } from './storage-fault.ts';

@@ -13,9 +13,8 @@ import {
 } from '@open-presence/gateway/replica';
 
 import type { Publisher } from '../publishing/publisher.ts';
-import { type PlacedMessage, unpackChunk } from '../stream/message.ts';
+import { type PlacedMessage, unpackChunk, unpackWithholding } from '../stream/message.ts';
 import { unpackReplacement } from '../stream/replacement.ts';
-import { unpackWithholding } from '../stream/withholding-message.ts';
 import type { Applier } from './applier.ts';
 import type { ReceivedUploads } from './received-uploads.ts';
 

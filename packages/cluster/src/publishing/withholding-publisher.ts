@@ -5,7 +5,7 @@
  */
 import type { OrderedWithholding } from '@open-presence/gateway/replica';
 
-import { packWithholdings } from '../stream/withholding-message.ts';
+import { packWithholdings } from '../stream/message.ts';
 import type { Publisher } from './publisher.ts';
 
 /** How many entries a message has withheld: undefined where no copy applies it. */

@@ -8,7 +8,7 @@
  * - `drafts`: drafts as `packDrafts` writes them, one after another; perhaps none.
  * - `chunk`: name of an upload (36 bytes), which of its files (1 byte: 0 has the body), the offset
  *   in that file (6 bytes), then its bytes.
- * - `withhold`: see `withholding-message.ts`.
+ * - `withhold`: JSON, an array of `StreamWithholding`.
  * - `replacement`: what is left of the message at the position in its subject, which is deleted (see
  *   `replacement.ts`). Whoever finds nothing at a position goes on with the newest replacement of it.
  *
@@ -16,7 +16,13 @@
  */
 import { randomFillSync } from 'node:crypto';
 
-import type { MessageOrigin, UploadChunk } from '@open-presence/gateway/replica';
+import type {
+  MessageOrigin,
+  OrderedWithholding,
+  Replica,
+  UploadChunk,
+} from '@open-presence/gateway/replica';
+
 import { ClusterRefusal } from './check-servers.ts';
 
 const MESSAGE_KINDS = ['drafts', 'chunk', 'withhold', 'replacement'] as const;
@@ -114,4 +120,46 @@ export function unpackChunk(payload: Uint8Array): Chunk {
     offset: buffer.readUIntLE(NAME_SIZE + 1, 6),
     bytes: buffer.subarray(CHUNK_HEADER),
   };
+}
+
+interface StreamWithholding {
+  readonly seq: number;
+  readonly reason: string;
+  /** In hex. */
+  readonly digest: string;
+}
+
+/** Servers take a mebibyte at least. */
+const MAX_SIZE = 512 * 1024;
+
+/** As few payloads as the items fit into; one if there are none. */
+export function packWithholdings(items: readonly OrderedWithholding[]): Uint8Array[] {
+  const payloads: Buffer[] = [];
+  let packed: string[] = [];
+  let size = 0;
+  for (const { seq, reason, digest } of items) {
+    const item: StreamWithholding = { seq, reason, digest: Buffer.from(digest).toString('hex') };
+    const text = JSON.stringify(item);
+    size += Buffer.byteLength(text) + 1;
+    if (size > MAX_SIZE && packed.length > 0) {
+      payloads.push(Buffer.from(`[${packed.join()}]`));
+      packed = [];
+      size = Buffer.byteLength(text) + 1;
+    }
+    packed.push(text);
+  }
+  return [...payloads, Buffer.from(`[${packed.join()}]`)];
+}
+
+export function unpackWithholding({
+  payload,
+  time,
+}: PlacedMessage): Parameters<Replica['withhold']>[0] {
+  const items = JSON.parse(Buffer.from(payload).toString()) as readonly StreamWithholding[];
+  return items.map(({ seq, reason, digest }) => ({
+    seq,
+    reason,
+    time,
+    digest: Buffer.from(digest, 'hex'),
+  }));
 }

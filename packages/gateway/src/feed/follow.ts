@@ -9,6 +9,7 @@
  * Test: `packages/gateway/src/feed/follow.test.ts` “follow() gives everything after the cursor,
  *   then what is new, once and in order” “follow() misses nothing for a follower that is slow”
  */
+import { addAbortListener } from 'node:events';
 import type { Log, Selection, Seq } from '../log/log.ts';
 import { HeadNotifier } from './head-notifier.ts';
 
@@ -35,7 +36,7 @@ export async function* follow(
   const notifier = HeadNotifier.of(log);
   let waiting: Disposable | undefined;
   const end = (): void => waiting?.[Symbol.dispose]();
-  signal.addEventListener('abort', end);
+  using _aborting = addAbortListener(signal, end);
   try {
     for (let cursor = after; !signal.aborted;) {
       const head = await new Promise<Seq | undefined>((resolve) => {
@@ -46,7 +47,6 @@ export async function* follow(
       cursor = head;
     }
   } finally {
-    signal.removeEventListener('abort', end);
     end();
   }
 }

@@ -1,4 +1,5 @@
 /** Waiting until a selection has a new entry (PROTOCOL.md section 12.4). */
+import { addAbortListener } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Log, Selection, Seq } from '../log/log.ts';
@@ -23,19 +24,16 @@ export async function waitForEntries(
 ): Promise<void> {
   const ending = new AbortController();
   const end = (): void => ending.abort();
-  using _timer = startTimer(performance.now() + timeoutMs, end);
-  for (const signal of signals) {
-    signal.addEventListener('abort', end);
-    if (signal.aborted) end();
-  }
+  using opened = new DisposableStack();
+  opened.use(startTimer(performance.now() + timeoutMs, end));
+  for (const signal of signals) opened.use(addAbortListener(signal, end));
+  const { signal } = ending;
   try {
-    const reading = { ...selection, signal: ending.signal };
-    if (selection.textQuery === undefined) await waitForHead(log, reading, ending.signal);
-    else await waitForWatermark(log, reading, ending.signal);
+    const reading = { ...selection, signal };
+    if (selection.textQuery === undefined) await waitForHead(log, reading, signal);
+    else await waitForWatermark(log, reading, signal);
   } catch (error) {
-    if (!ending.signal.aborted) throw error;
-  } finally {
-    for (const signal of signals) signal.removeEventListener('abort', end);
+    if (!signal.aborted) throw error;
   }
 }
 

@@ -2,10 +2,12 @@
  * The binary form in which drafts are sent to the writer's thread, and results back: one transferred
  * buffer per batch, because cloning the objects would cost more than storing them.
  */
-import { KINDS, type Kind } from '@open-presence/protocol';
+import { createHash } from 'node:crypto';
 
-import { PORTABILITIES, type Portability } from './portability.ts';
+import { type Kind, KINDS } from '@open-presence/protocol';
+
 import type { FaultCause } from '../storage-fault.ts';
+import { PORTABILITIES, type Portability } from './portability.ts';
 
 /** Sent by a thread that appends. `drafts` are packed by `packDrafts`. */
 export interface AppendRequest {
@@ -162,5 +164,30 @@ export function sendResults(complete: readonly CompleteBatch[]): void {
     const batches = own.map(({ batch }) => batch);
     const results = packResults(own.flatMap((batch) => batch.results));
     client.postMessage({ batches, results }, [results.buffer]);
+  }
+}
+
+const BRACE = 0x7d;
+
+/** Digest of a body as it comes, without its last byte, which is the closing brace. */
+export class BodyDigest {
+  readonly #hash = createHash('sha256');
+  size = 0;
+  last: number | undefined;
+
+  add(bytes: Uint8Array): void {
+    if (bytes.length === 0) return;
+    if (this.last !== undefined) this.#hash.update(Uint8Array.of(this.last));
+    this.#hash.update(bytes.subarray(0, -1));
+    this.last = bytes.at(-1);
+    this.size += bytes.length;
+  }
+
+  digest(): Buffer {
+    return this.#hash.copy().digest();
+  }
+
+  isOf({ size, digest }: LargeBody): boolean {
+    return this.size === size && this.last === BRACE && this.digest().toString('hex') === digest;
   }
 }

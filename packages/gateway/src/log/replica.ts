@@ -9,10 +9,9 @@
  * - An entry is acknowledged once the stream and this replica have it.
  * - From the same batches and withholdings, in the same order, every replica makes the same log.
  */
-import type { ApplyRequest, ApplyResponse, StreamPosition, WithheldForm } from './ordered-batch.ts';
 import type { Seq, Withholding } from './log.ts';
+import type { ApplyRequest, ApplyResponse, StreamPosition, WithheldForm } from './ordered-batch.ts';
 import type { AppendingPort, AppendRequest, LargeBody, PackedDraft } from './packed-drafts.ts';
-import type { StreamAddress } from './stream-address.ts';
 
 /** What a gateway loads of the package of a cluster. */
 export interface Cluster {
@@ -222,4 +221,30 @@ export interface LogBeginning {
   /** The link of that entry, in hex. */
   readonly link: string;
   readonly withheld: number;
+}
+
+/** Where a cluster's stream is: `nats://a:4222,b:4222,c:4222/NAME`. */
+export interface StreamAddress {
+  /** `HOST:PORT`. */
+  readonly servers: readonly string[];
+  readonly stream: string;
+  readonly user?: string | undefined;
+  readonly password?: string | undefined;
+}
+
+const ADDRESS = /^nats:\/\/(?:([^:@/]+):([^@/]*)@)?([^@/?#]+)(?:\/([\w-]*))?$/;
+const DEFAULT_STREAM = 'PRESENCE';
+
+/** Undefined where the text is no such address. */
+export function parseStreamAddress(text: string): StreamAddress | undefined {
+  const [match, user, password, servers = '', stream = ''] = ADDRESS.exec(text) ?? [];
+  if (match === undefined) return undefined;
+  const hosts = servers.split(',').map((host) => host.trim());
+  if (hosts.includes('')) return undefined;
+  return {
+    servers: hosts,
+    stream: stream === '' ? DEFAULT_STREAM : stream,
+    user: user && decodeURIComponent(user),
+    password: password && decodeURIComponent(password),
+  };
 }

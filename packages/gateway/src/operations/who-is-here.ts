@@ -40,7 +40,7 @@ export async function newestPresent(
   const newest = presence.list(limit);
   return await Promise.all(
     newest.map(async (visitor) =>
-      presentDocument(visitor, await authors.seekingOf(visitor.identity, head)),
+      presentDocument(visitor, await authors.seeking.read(visitor.identity, head)),
     ),
   );
 }
@@ -57,7 +57,7 @@ export async function* presentVisitors(
   for (const [at, visitor] of here.slice(0, limit).entries()) {
     if (signal.aborted) return;
     const next = names.slice(at + 1, at + MAX_TOGETHER);
-    yield presentDocument(visitor, await authors.seekingOf(visitor.identity, head, next));
+    yield presentDocument(visitor, await authors.seeking.read(visitor.identity, head, next));
   }
 }
 
@@ -71,7 +71,11 @@ export async function* recentAuthors(
     const some = await nextOf(listed, Math.min(left, MAX_TOGETHER));
     const names = some.map(({ identity }) => identity);
     for (const [at, author] of some.entries()) {
-      const seeking = await authors.seekingOf(author.identity, snapshot.head, names.slice(at + 1));
+      const seeking = await authors.seeking.read(
+        author.identity,
+        snapshot.head,
+        names.slice(at + 1),
+      );
       yield authorDocument(author, seeking);
     }
     if (some.length < MAX_TOGETHER) return;

@@ -43,21 +43,12 @@ export class RecentAuthors {
   #head: Seq = 0;
   #floor: Seq = 0;
   #updating: Promise<void> | undefined;
-  readonly #seeking: SeekingReader;
+  readonly seeking: SeekingReader;
   #withheld = 0;
 
   constructor(log: Log) {
     this.#log = log;
-    this.#seeking = new SeekingReader(log);
-  }
-
-  /** See `SeekingReader.read`. */
-  async seekingOf(
-    identity: string,
-    head: Seq,
-    next?: readonly string[],
-  ): Promise<readonly string[]> {
-    return await this.#seeking.read(identity, head, next);
+    this.seeking = new SeekingReader(log);
   }
 
   /** At the head of the log when it is called, or a later one. */

@@ -25,14 +25,12 @@ export function lockFile(file: string, refusal: string): DatabaseSync {
 /** Whether another process has the lock. Changes nothing. */
 export function isLocked(file: string): boolean {
   if (!existsSync(file)) return false;
-  const db = new DatabaseSync(file, { readOnly: true, timeout: 0 });
+  using db = new DatabaseSync(file, { readOnly: true, timeout: 0 });
   try {
     db.exec('SELECT count(*) FROM sqlite_schema');
     return false;
   } catch (error) {
     if (error instanceof Error && /locked|busy/.test(error.message)) return true;
     throw error;
-  } finally {
-    db.close();
   }
 }

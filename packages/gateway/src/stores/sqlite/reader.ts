@@ -32,7 +32,7 @@ import { RowReader } from './log/row-reader.ts';
 import { ChainReader } from './log/chain-reader.ts';
 import { hasDecided, lastWithheld } from './withholding/withheld-table.ts';
 import { EntryReader } from './log/entry-reader.ts';
-import { WithholdingReader } from './withholding/withholding-reader.ts';
+import { readWithholdings } from './withholding/withholding-reader.ts';
 import { Scan, type ScanOptions } from './scan.ts';
 import { newestOfIdentities } from './segments/newest-of-identities.ts';
 import { RoomCounter } from './segments/room-counts.ts';
@@ -70,7 +70,6 @@ export class LogReader {
   readonly #facets: FacetSources;
   readonly #entries: EntryReader;
   readonly #chain: ChainReader;
-  readonly #withholdings: WithholdingReader;
   readonly #chunks: ChunkReader;
   readonly #rooms: RoomCounter;
 
@@ -84,7 +83,6 @@ export class LogReader {
     const reader = new SegmentReader(paths, segments, (spoiled) => tell({ spoiled }));
     const rows = new RowReader(this.#log);
     this.rows = rows;
-    this.#withholdings = new WithholdingReader(this.#log, rows);
     this.#facets = { reader, scan: new LogScan(rows, paths), shared };
     this.#entries = new EntryReader(rows, paths, damage);
     this.#chain = new ChainReader(rows, this.#entries);
@@ -110,7 +108,7 @@ export class LogReader {
   }
 
   withholdings(range: WithholdingRange): AsyncGenerator<Withholding, void, undefined> {
-    return this.#withholdings.read(range, this.withheld());
+    return readWithholdings(this.#log, this.rows, range, this.withheld());
   }
 
   head(): Seq {

@@ -116,7 +116,7 @@ export class StoreThread {
       message.on('close', () => this.clients.delete(message));
       onClient(message);
     });
-    this.#send('ready');
+    this.send('ready');
   }
 
   /** Reports why a part has begun to fail, or that it works again. */
@@ -124,20 +124,7 @@ export class StoreThread {
     if (this.#failing.has(part) === (cause !== undefined)) return;
     if (cause === undefined) this.#failing.delete(part);
     else this.#failing.add(part);
-    this.#send({ part, cause });
-  }
-
-  /** Reports why an entry cannot be read, or that it can be again. */
-  reportEntry(seq: Seq, cause: FaultCause | undefined): void {
-    this.#send({ part: 'entry', seq, cause });
-  }
-
-  reportVerified(seq: Seq): void {
-    this.#send({ verified: seq });
-  }
-
-  reportClock(clock: ClockReport): void {
-    this.#send({ clock });
+    this.send({ part, cause });
   }
 
   /** Until the store closes; calls back with the outcome of each step. Throws what is no storage fault. */
@@ -160,7 +147,7 @@ export class StoreThread {
     await sleep(ms, undefined, { signal: this.signal });
   }
 
-  #send(message: FromThread): void {
+  send(message: FromThread): void {
     parentPort?.postMessage(message);
   }
 

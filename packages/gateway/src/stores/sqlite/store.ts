@@ -22,7 +22,7 @@ import { beginLog } from './backup/begin-log.ts';
 import { type BackupDescription, readUsable } from './backup/description.ts';
 import { type DataPaths, dataPathsIn } from './data-paths.ts';
 import { type AcceptedLoss, checkHistory } from './writer/accept-loss.ts';
-import { checkClock } from './writer/check-clock.ts';
+import { checkClock } from './writer/log-clock.ts';
 import { CopyClient } from './replica/copy-client.ts';
 import { adoptName, openLogIfExists, rollBackJournal } from './log/log-database.ts';
 import { readStreamPosition } from './replica/stream-progress.ts';
@@ -129,8 +129,7 @@ export async function openSqliteLog(options: SqliteOptions): Promise<OwnedLog> {
     const { indexed, head, messagesBehind: behind } = shared;
     onProgress?.({ indexed, head, behind });
   };
-  const timer = setInterval(report, PROGRESS_INTERVAL_MS);
-  using _progress = { [Symbol.dispose]: () => clearInterval(timer) };
+  using _progress = setInterval(report, PROGRESS_INTERVAL_MS);
   shared.hasIndexes = true;
   const writer = await start('./writer/writer-thread', YOUNG_GENERATION_MB);
   const segments = await start('./segments/segments-thread', YOUNG_GENERATION_OF_SEGMENTS_MB);
@@ -238,11 +237,8 @@ export function checkLog(folder: string, use: LogUse): void {
 
 /** Whatever is stored in a copy by itself, the other copies would not have. */
 function refuseCopyOfCluster(paths: DataPaths): void {
-  const db = openLogIfExists(paths);
-  if (db === undefined) return;
-  const position = readStreamPosition(db);
-  db.close();
-  if (position !== undefined)
+  using db = openLogIfExists(paths);
+  if (db !== undefined && readStreamPosition(db) !== undefined)
     throw new Error(
       `"${paths.folder}" is a copy of the log of a cluster. Start it with --log, as a gateway of that, or make it a log of its own: presence cluster leave.`,
     );

@@ -16,7 +16,7 @@ import { createLog } from '../log/log-database.ts';
 import { filesOf, finalPath } from '../large/large-files.ts';
 import { flushFolder } from '../prepare-folder.ts';
 import { copyStreamState, leaveStream } from '../replica/stream-progress.ts';
-import { rowEraser } from '../withholding/erase-row.ts';
+import { rowEraser } from '../log/row-writer.ts';
 
 const SPAN = 'seq BETWEEN ? AND ?';
 const UNLIKE = `SELECT seq FROM source.withheld AS theirs WHERE NOT EXISTS (

@@ -64,7 +64,7 @@ export class DamageRegistry {
     this.#added.resolve();
     this.#entries.set(seq, NOT_LOOKED_AT);
     this.#notify({ unreadable: [seq], readable: [] });
-    this.#thread.reportEntry(seq, cause);
+    this.#thread.send({ part: 'entry', seq, cause });
   }
 
   /** Verifies an entry, which is known to be unreadable then, or is not. */
@@ -74,7 +74,7 @@ export class DamageRegistry {
       this.add({ seq, cause: { code: 'VERIFY', message: `Entry ${seq} ${fault}.` } });
     } else if (this.#entries.delete(seq)) {
       this.#notify({ unreadable: [], readable: [seq] });
-      this.#thread.reportEntry(seq, undefined);
+      this.#thread.send({ part: 'entry', seq, cause: undefined });
     }
   }
 

@@ -25,8 +25,7 @@ import { dirname, join } from 'node:path';
 
 import { FILTER_NAMES, type Filter } from '@open-presence/protocol';
 
-import { BodyDigest } from '../../../log/body-digest.ts';
-import type { LargeBody } from '../../../log/packed-drafts.ts';
+import { BodyDigest, type LargeBody } from '../../../log/packed-drafts.ts';
 import { assertStorageFault, isStorageFault, StorageFault } from '../../../storage-fault.ts';
 import type { DataPaths } from '../data-paths.ts';
 import { openRegular, openRegularSync } from '../plain-file.ts';
@@ -151,18 +150,14 @@ export async function* largeChunks(
   from = 0,
   size = 0,
 ): AsyncGenerator<Uint8Array> {
-  const handle = await openRegular(storedPath(paths, name));
+  await using handle = await openRegular(storedPath(paths, name));
   const buffer = Buffer.allocUnsafeSlow(CHUNK_SIZE);
-  try {
-    for (let at = from; ;) {
-      const { bytesRead } = await handle.read(buffer, 0, CHUNK_SIZE, at);
-      if (bytesRead === 0 && at < size) throw wrongSize(name, at, size);
-      if (bytesRead === 0) return;
-      yield buffer.subarray(0, bytesRead);
-      at += bytesRead;
-    }
-  } finally {
-    await handle.close();
+  for (let at = from; ;) {
+    const { bytesRead } = await handle.read(buffer, 0, CHUNK_SIZE, at);
+    if (bytesRead === 0 && at < size) throw wrongSize(name, at, size);
+    if (bytesRead === 0) return;
+    yield buffer.subarray(0, bytesRead);
+    at += bytesRead;
   }
 }
 

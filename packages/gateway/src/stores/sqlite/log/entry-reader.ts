@@ -7,7 +7,7 @@ import {
 } from '@open-presence/protocol';
 
 import { inMemory, portableEntry } from '../../../json/portable-entry.ts';
-import { BodyDigest } from '../../../log/body-digest.ts';
+import { BodyDigest } from '../../../log/packed-drafts.ts';
 import type { Entry, Seq } from '../../../log/log.ts';
 import { StorageFault } from '../../../storage-fault.ts';
 import type { DataPaths } from '../data-paths.ts';

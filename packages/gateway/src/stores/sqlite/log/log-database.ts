@@ -92,12 +92,8 @@ export function flushWal(db: DatabaseSync): void {
 /** Rolls back an interrupted first start, whose log has a journal: readers cannot open it. */
 export function rollBackJournal({ log }: DataPaths): void {
   if (!existsSync(log) || !existsSync(`${log}-journal`)) return;
-  const db = new DatabaseSync(log);
-  try {
-    db.exec('SELECT count(*) FROM sqlite_schema');
-  } finally {
-    db.close();
-  }
+  using db = new DatabaseSync(log);
+  db.exec('SELECT count(*) FROM sqlite_schema');
 }
 
 /** Opens the log without changing it. Throws when there is none, or one of another format. */

@@ -49,20 +49,16 @@ export class SqliteReplicaFolder implements ReplicaFolder {
 
   read(): ReplicaLog | undefined {
     rollBackJournal(this.#paths);
-    const db = openLogIfExists(this.#paths);
+    using db = openLogIfExists(this.#paths);
     if (db === undefined) return undefined;
-    try {
-      const head = new RowReader(db).lastSeq();
-      const position = readStreamPosition(db);
-      if (position === undefined && head === 0) return undefined;
-      if (position !== undefined && position.head !== head)
-        throw new Error(
-          `"${this.path}" has entries that its stream has not put in order. Start this gateway of the cluster with an empty folder, or with one that is restored from a backup of another gateway: presence restore BACKUP --data FOLDER --as-copy.`,
-        );
-      return { name: String(readMeta(db, 'name')), head, position };
-    } finally {
-      db.close();
-    }
+    const head = new RowReader(db).lastSeq();
+    const position = readStreamPosition(db);
+    if (position === undefined && head === 0) return undefined;
+    if (position !== undefined && position.head !== head)
+      throw new Error(
+        `"${this.path}" has entries that its stream has not put in order. Start this gateway of the cluster with an empty folder, or with one that is restored from a backup of another gateway: presence restore BACKUP --data FOLDER --as-copy.`,
+      );
+    return { name: String(readMeta(db, 'name')), head, position };
   }
 
   /** Throws where it has none, or has lost some. */
@@ -74,14 +70,10 @@ export class SqliteReplicaFolder implements ReplicaFolder {
   }
 
   beginning(): LogBeginning {
-    const db = openLogForReading(this.#paths);
-    try {
-      const end = new RowReader(db);
-      const head = end.lastSeq();
-      return { head, link: end.linkAt(head) ?? '', withheld: lastWithheld(db) };
-    } finally {
-      db.close();
-    }
+    using db = openLogForReading(this.#paths);
+    const end = new RowReader(db);
+    const head = end.lastSeq();
+    return { head, link: end.linkAt(head) ?? '', withheld: lastWithheld(db) };
   }
 
   join(stream: string): void {
@@ -107,13 +99,9 @@ export class SqliteReplicaFolder implements ReplicaFolder {
   }
 
   #change(work: (db: DatabaseSync) => void): void {
-    const db = openLogForWriting(this.#paths);
-    try {
-      flushWal(db);
-      transact(db, () => work(db));
-      flushWal(db);
-    } finally {
-      db.close();
-    }
+    using db = openLogForWriting(this.#paths);
+    flushWal(db);
+    transact(db, () => work(db));
+    flushWal(db);
   }
 }

@@ -6,8 +6,7 @@ import { Readable } from 'node:stream';
 
 import { GatewayError } from '@open-presence/protocol';
 
-import { BodyDigest } from '../../../log/body-digest.ts';
-import type { LargeBody } from '../../../log/packed-drafts.ts';
+import { BodyDigest, type LargeBody } from '../../../log/packed-drafts.ts';
 import type { UploadChunk, UploadFiles } from '../../../log/replica.ts';
 import type { DataPaths } from '../data-paths.ts';
 import { FileSpool } from '../large/file-spool.ts';

@@ -229,7 +229,7 @@ function passCompleted(): void {
   const now = performance.now();
   if (now - reportedAt < REPORT_SCRUB_MS) return;
   reportedAt = now;
-  thread.reportVerified(shared.head);
+  thread.send({ verified: shared.head });
 }
 
 function storeScrub(): void {

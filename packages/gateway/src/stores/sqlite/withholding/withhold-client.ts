@@ -2,7 +2,7 @@
 import { GatewayError } from '@open-presence/protocol';
 
 import { yieldPeriodically } from '../../../fair-turns.ts';
-import { BodyDigest } from '../../../log/body-digest.ts';
+import { BodyDigest } from '../../../log/packed-drafts.ts';
 import type { Seq } from '../../../log/log.ts';
 import type { DataPaths } from '../data-paths.ts';
 import { readable } from '../database.ts';

@@ -42,7 +42,7 @@ import {
   withheldLookup,
 } from './withheld-table.ts';
 import { flagsOf, sumOf } from '../log/entry-row.ts';
-import { rowEraser } from './erase-row.ts';
+import { rowEraser } from '../log/row-writer.ts';
 import { filesOf, finalPath } from '../large/large-files.ts';
 import { openLogForReading, openLogForRepair } from '../log/log-database.ts';
 import { hasStreamMessages, StreamMessages } from '../replica/stream-messages.ts';

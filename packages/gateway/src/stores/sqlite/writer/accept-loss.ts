@@ -64,17 +64,13 @@ function moveAside(paths: DataPaths, folder: string, { end }: LostHistory): void
     if (end === undefined) renameSync(wal, join(folder, basename(wal)));
     else copyFileSync(wal, join(folder, basename(wal)));
   }
-  const db = openLogForWriting(paths);
-  try {
+  {
+    using db = openLogForWriting(paths);
     flushWal(db);
     renameLog(db);
-    for (const large of [paths.incoming, ...largeFolders(paths)]) {
-      if (!existsSync(large)) continue;
+    for (const large of [paths.incoming, ...largeFolders(paths)].filter((path) => existsSync(path)))
       for (const file of orphansIn(large, db))
         renameSync(file, join(folder, 'large', basename(file)));
-    }
-  } finally {
-    db.close();
   }
   const keys = ['', '-wal', '-shm'].map((suffix) => paths.keys + suffix);
   for (const path of [...keys, paths.segments, paths.lastCommit]) {

@@ -10,8 +10,7 @@
  *   “finds its one entry whatever bit of its row has changed” “finds its one entry whatever has
  *   become of the file, which is whole again then”
  */
-import { BodyDigest } from '../../../log/body-digest.ts';
-import type { PackedDraft } from '../../../log/packed-drafts.ts';
+import { BodyDigest, type PackedDraft } from '../../../log/packed-drafts.ts';
 import type { Seq } from '../../../log/log.ts';
 import { isDiskFull, isSpoiled, readable } from '../database.ts';
 import type { DataPaths } from '../data-paths.ts';

@@ -44,23 +44,19 @@ const CLOCK_DIFFERENCE_MS = 60 * 60_000;
 export function findLostHistory(paths: DataPaths): LostHistory | undefined {
   // Before the log: a running gateway may commit in between.
   const known = knownPositions(paths);
-  const db = openLogIfExists(paths);
-  try {
-    const end = db && readEnd(db);
-    const contradicting = known.filter((position) => !isOf(db, end, position));
-    const findings = contradicting.map((position) => describePosition(db, end, position));
-    const wal = `${paths.log}-wal`;
-    // A file without tables is what an interrupted first start leaves: it has them, flushed, before the WAL
-    // has an entry.
-    if (!existsSync(paths.log) && (statSync(wal, { throwIfNoEntry: false })?.size ?? 0) > 0)
-      findings.push(`is not there, but its newest commits are, in ${basename(wal)}`);
-    findings.push(...describeOrphans(paths, db));
-    if (findings.length === 0) return undefined;
-    const own = contradicting.filter(({ log }) => end === undefined || log === end.log);
-    return { end, knownSeq: Math.max(0, ...own.map(({ seq }) => seq)), findings };
-  } finally {
-    db?.close();
-  }
+  using db = openLogIfExists(paths);
+  const end = db && readEnd(db);
+  const contradicting = known.filter((position) => !isOf(db, end, position));
+  const findings = contradicting.map((position) => describePosition(db, end, position));
+  const wal = `${paths.log}-wal`;
+  // A file without tables is what an interrupted first start leaves: it has them, flushed, before the WAL
+  // has an entry.
+  if (!existsSync(paths.log) && (statSync(wal, { throwIfNoEntry: false })?.size ?? 0) > 0)
+    findings.push(`is not there, but its newest commits are, in ${basename(wal)}`);
+  findings.push(...describeOrphans(paths, db));
+  if (findings.length === 0) return undefined;
+  const own = contradicting.filter(({ log }) => end === undefined || log === end.log);
+  return { end, knownSeq: Math.max(0, ...own.map(({ seq }) => seq)), findings };
 }
 
 /** The files of bodies in this folder that no entry has. */

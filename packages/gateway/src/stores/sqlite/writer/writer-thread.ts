@@ -56,7 +56,7 @@ type ToWriterThread = ToWriter | ThreadCall<WriterCalls>;
 
 const thread = new StoreThread();
 const { shared, clients, metrics } = thread;
-const writer = new Writer(thread.paths, shared, (report) => thread.reportClock(report));
+const writer = new Writer(thread.paths, shared, (report) => thread.send({ clock: report }));
 const withholder = new Withholder(thread.paths, shared);
 const waiting: Batch[] = [];
 let unerased: Decision[] = [];

@@ -1,4 +1,5 @@
 /** Asks the segments' thread for what has some words. */
+import { addAbortListener } from 'node:events';
 import type { MessagePort } from 'node:worker_threads';
 
 import { GatewayError } from '@open-presence/protocol';
@@ -116,15 +117,11 @@ export class SearchClient {
       this.#end(search);
       aborted.reject(signal?.reason);
     };
-    signal?.addEventListener('abort', abort, { once: true });
-    try {
-      const answer = await Promise.race([ask(), aborted.promise]);
-      if (answer === undefined || 'unavailable' in answer) throw unavailable();
-      if ('error' in answer) throw answer.error;
-      return answer.found;
-    } finally {
-      signal?.removeEventListener('abort', abort);
-    }
+    using _aborting = signal && addAbortListener(signal, abort);
+    const answer = await Promise.race([ask(), aborted.promise]);
+    if (answer === undefined || 'unavailable' in answer) throw unavailable();
+    if ('error' in answer) throw answer.error;
+    return answer.found;
   }
 }
 
