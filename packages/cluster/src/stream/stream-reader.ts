@@ -1,4 +1,5 @@
 /** Reads the stream in its order, from where this copy stands, for as long as the gateway runs. */
+import { addAbortListener } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { DeliverPolicy, jetstream, jetstreamManager, type JsMsg } from '@nats-io/jetstream';
@@ -102,8 +103,8 @@ export class StreamReader {
     });
     const messages = await consumer.consume({ max_bytes: MAX_AHEAD, expires: EXPIRES_MS });
     const stop = (): void => messages.stop();
-    const watchdog = this.#watch(stop);
-    signal.addEventListener('abort', stop);
+    using _watchdog = this.#watch(stop);
+    using _aborting = addAbortListener(signal, stop);
     try {
       for await (const message of messages) {
         if (signal.aborted) return;
@@ -112,9 +113,7 @@ export class StreamReader {
         this.#reportProgress();
       }
     } finally {
-      clearInterval(watchdog);
-      signal.removeEventListener('abort', stop);
-      messages.stop();
+      stop();
     }
   }
 

@@ -2,17 +2,7 @@
  * The record of a segment: the file beside its index that says what both are, and their checksums. A
  * segment without one is not used after a start: it was being written when the gateway was killed.
  */
-import {
-  closeSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeSync,
-} from 'node:fs';
+import { mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { crc32 } from 'node:zlib';
 
@@ -102,19 +92,14 @@ export function writeChecked(file: string, value: object): void {
   const temporary = `${file}.new`;
   // Whatever is there is not followed if it is a link.
   rmSync(temporary, { force: true });
-  const handle = openSync(temporary, 'wx');
-  try {
-    writeSync(handle, `${sumOf(json)}\n${json}\n`);
-    fsyncSync(handle);
-  } finally {
-    closeSync(handle);
-  }
+  writeFileSync(temporary, `${sumOf(json)}\n${json}\n`, { flag: 'wx', flush: true });
   renameSync(temporary, file);
   flushFolder(dirname(file));
 }
 
-function sumOf(json: string): string {
-  return crc32(json).toString(16).padStart(8, '0');
+/** The CRC-32 of a text. */
+export function sumOf(text: string): string {
+  return crc32(text).toString(16).padStart(8, '0');
 }
 
 export function isMissing(error: unknown): boolean {

@@ -16,7 +16,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
 
 import type { LogCopier } from '../../log/log-copier.ts';
-import type { Log, Seq } from '../../log/log.ts';
+import type { Seq } from '../../log/log.ts';
 import { threadModule } from '../../thread-module.ts';
 import { beginLog } from './backup/begin-log.ts';
 import { type BackupDescription, readUsable } from './backup/description.ts';
@@ -89,19 +89,6 @@ interface CopyLag {
   readonly seconds: number;
 }
 
-export interface OwnedLog extends Log {
-  /** For one more thread, which makes its own `SqliteLog` and disposes of it before this one. */
-  connect(): SqliteConnection;
-  /** To be disposed of before the log. */
-  copier(): LogCopier & AsyncDisposable;
-  /** Entries up to this seq are in the index. */
-  indexWatermark(): Seq;
-  /** How far this copy of a cluster's log is behind; undefined for a log of its own. */
-  copyLag(): CopyLag | undefined;
-  /** To be called when the gateway begins to stop: what waits for a majority is answered. */
-  stopping(): void;
-}
-
 /** Only the log of a folder, for copying another gateway's entries into it. */
 export interface OpenedCopy extends AsyncDisposable {
   readonly copier: LogCopier;
@@ -141,7 +128,7 @@ export async function openSqliteLog(options: SqliteOptions): Promise<OwnedLog> {
   };
   const copier = (): CopyClient => new CopyClient(paths, shared, portTo(writer));
   const stopping = (): void => appendThread.postMessage('stopping' satisfies ToThread);
-  return new OwnedSqliteLog({ connect, copier, stopping }, opened);
+  return new OwnedLog({ connect, copier, stopping }, opened);
 }
 
 async function startAppending(
@@ -286,18 +273,21 @@ function portTo(worker: Worker): MessagePort {
   return port2;
 }
 
-class OwnedSqliteLog extends SqliteLog implements OwnedLog {
-  readonly connect: OwnedLog['connect'];
-  readonly copier: OwnedLog['copier'];
-  readonly stopping: OwnedLog['stopping'];
+type Opened = Pick<OwnedLog, 'connect' | 'copier' | 'stopping'>;
+
+/** The log in the thread that opened it. */
+export class OwnedLog extends SqliteLog {
+  /** For one more thread, which makes its own `SqliteLog` and disposes of it before this one. */
+  readonly connect: () => SqliteConnection;
+  /** To be disposed of before the log. */
+  readonly copier: () => LogCopier & AsyncDisposable;
+  /** To be called when the gateway begins to stop: what waits for a majority is answered. */
+  readonly stopping: () => void;
   readonly #isCopy: boolean;
   readonly #resources: AsyncDisposableStack;
   #ending: Promise<void> | undefined;
 
-  constructor(
-    { connect, copier, stopping }: Pick<OwnedLog, 'connect' | 'copier' | 'stopping'>,
-    opened: AsyncDisposableStack,
-  ) {
+  constructor({ connect, copier, stopping }: Opened, opened: AsyncDisposableStack) {
     const connection = connect();
     super(connection);
     this.#isCopy = connection.isShared;
@@ -311,6 +301,7 @@ class OwnedSqliteLog extends SqliteLog implements OwnedLog {
     return this.shared.indexed;
   }
 
+  /** How far this copy of a cluster's log is behind; undefined for a log of its own. */
   copyLag(): CopyLag | undefined {
     if (!this.#isCopy) return undefined;
     const { messagesBehind: messages, completeAt } = this.shared;

@@ -4,7 +4,7 @@ import type { MessagePort } from 'node:worker_threads';
 
 import type { CopyResult, EntryCopy, LogCopier, WithholdingCopy } from '../../../log/log-copier.ts';
 import type { Seq, Spool } from '../../../log/log.ts';
-import { isSpoiled, openForReading } from '../database.ts';
+import { readable, openForReading } from '../database.ts';
 import type { DataPaths } from '../data-paths.ts';
 import { ThreadCaller } from '../../../thread-call.ts';
 import type { SharedState } from '../shared-state.ts';
@@ -42,21 +42,11 @@ export class CopyClient implements LogCopier, AsyncDisposable {
   }
 
   linkAt(seq: Seq): string | undefined {
-    try {
-      return this.#log.linkAt(seq);
-    } catch (error) {
-      if (isSpoiled(error)) return undefined;
-      throw error;
-    }
+    return readable(() => this.#log.linkAt(seq));
   }
 
   hasLink(seq: Seq, link: string): boolean | undefined {
-    try {
-      return this.#log.entry(seq)?.link.equals(Buffer.from(link, 'hex'));
-    } catch (error) {
-      if (isSpoiled(error)) return undefined;
-      throw error;
-    }
+    return readable(() => this.#log.entry(seq)?.link.equals(Buffer.from(link, 'hex')));
   }
 
   spool(): Spool {

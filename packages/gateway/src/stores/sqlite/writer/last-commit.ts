@@ -4,11 +4,11 @@
  * start that finds it ahead knows that the log has lost entries.
  */
 import { closeSync, constants, openSync, readFileSync, writeSync } from 'node:fs';
-import { crc32 } from 'node:zlib';
 
 import type { Seq } from '../../../log/log.ts';
 import { assertStorageFault } from '../../../storage-fault.ts';
 import type { DataPaths } from '../data-paths.ts';
+import { sumOf } from '../segment-record.ts';
 
 export interface LogPosition {
   readonly log: string;
@@ -67,14 +67,10 @@ export function readLastCommit(paths: DataPaths): LogPosition | undefined {
   }
   const [line, checksum] = [text.slice(0, -10), text.slice(-9, -1)];
   const [, log = '', seq, link] = LINE.exec(line) ?? [];
-  return checksum === checksumOf(line) ? { log, seq: Number(seq), link } : undefined;
+  return checksum === sumOf(line) ? { log, seq: Number(seq), link } : undefined;
 }
 
 function textOf({ log, seq, link }: LogPosition): string {
   const line = `${log} ${String(seq).padStart(SEQ_DIGITS, '0')} ${link}`;
-  return `${line} ${checksumOf(line)}\n`;
-}
-
-function checksumOf(line: string): string {
-  return crc32(line).toString(16).padStart(8, '0');
+  return `${line} ${sumOf(line)}\n`;
 }

@@ -32,7 +32,7 @@ import {
 } from '../../../log/packed-drafts.ts';
 import { type CopyRequest, type CopyResponse, copiesIn } from '../replica/copy-batch.ts';
 import type { ItemToWithhold, WithholdFailure, WriterCalls } from './writer-calls.ts';
-import type { ApplyRequest, ApplyResponse, UnpackedBatch } from '../../../log/ordered-batch.ts';
+import type { ApplyRequest, ApplyResponse } from '../../../log/ordered-batch.ts';
 import { Withholder } from '../withholding/withholder.ts';
 import { Writer } from './writer.ts';
 
@@ -209,22 +209,10 @@ function apply({ apply: packed, ...position }: ApplyRequest): ApplyResponse['app
   const results = writer.apply(batches, position);
   reportState();
   if (typeof results === 'string') return results;
-  if (metrics !== undefined) recordApplied(metrics, batches, results);
-  return results.map((each) => each && packResults(each));
-}
-
-function recordApplied(
-  store: StoreMetrics,
-  batches: readonly UnpackedBatch[],
-  results: readonly (readonly WriteResult[] | undefined)[],
-): void {
-  const isNew = (_: unknown, index: number): boolean => results[index] !== undefined;
-  const drafts = batches.filter(isNew).flatMap((batch) => batch.drafts);
-  recordCommit(
-    store,
-    drafts,
-    results.flatMap((each) => each ?? []),
-  );
+  const applied = batches.flatMap(({ drafts }, at) => (results[at] === undefined ? [] : drafts));
+  const each = results.flatMap((result) => result ?? []);
+  if (metrics !== undefined) recordCommit(metrics, applied, each);
+  return results.map((result) => result && packResults(result));
 }
 
 function recordCommit(

@@ -5,7 +5,7 @@
  * stored is flushed. When a commit fails, it reports none of its entries as stored, and the
  * next drafts get the same seqs.
  */
-import { closeSync, fsyncSync, openSync, rmSync, writeSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 
@@ -231,12 +231,9 @@ export class Writer {
       this.#saveLostWal();
       this.#openFiles?.assertAll();
       this.#recover();
-      const handle = openSync(this.#probe, 'w');
       try {
-        writeSync(handle, PROBE);
-        fsyncSync(handle);
+        writeFileSync(this.#probe, PROBE, { flush: true });
       } finally {
-        closeSync(handle);
         rmSync(this.#probe, { force: true });
       }
       this.#db.exec("INSERT OR REPLACE INTO meta VALUES ('probed', unixepoch())");
