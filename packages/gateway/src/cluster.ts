@@ -1,7 +1,4 @@
-/**
- * The gateway as one of a cluster. What speaks with the servers is a package of its own, which is loaded
- * here alone. Part of the composition root.
- */
+/** The gateway as one of a cluster, whose package is loaded here alone. Part of the composition root. */
 import type { MessagePort } from 'node:worker_threads';
 
 import { loadCluster } from './load-cluster.ts';
@@ -65,10 +62,7 @@ export async function checkCluster(stream: string): Promise<readonly string[]> {
   return await (await loadCluster()).check(addressOf(stream));
 }
 
-/**
- * Makes the log in a folder the first replica of a cluster's. Throws where a gateway has the folder, or the
- * stream orders another log.
- */
+/** The log becomes the first replica of a cluster's. Throws where a gateway has the folder, or the stream orders another log. */
 export async function adoptIntoCluster(data: string, stream: string): Promise<ReplicaLog> {
   const cluster = await loadCluster();
   const folder = new SqliteReplicaFolder(data);

@@ -3,10 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 /** Descriptors reserved for files of large bodies and long reads; a quarter where there are few. */
 const RESERVED = 1024;
 
-/**
- * How many connections the file descriptors of the process allow. Node has raised the soft limit as
- * far as it can. Infinity where the system has no `/proc`.
- */
+/** How many connections the descriptors allow: Node has raised the soft limit. Infinity where there is no `/proc`. */
 export async function connectionLimit(): Promise<number> {
   try {
     const limits = await readFile('/proc/self/limits', 'latin1');

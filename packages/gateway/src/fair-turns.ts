@@ -61,10 +61,7 @@ const MAX_DEFERRED = 32;
 let deferred = 0;
 let mustDefer = false;
 
-/**
- * To be called when a connection was accepted. libuv accepts one in each iteration of the event loop:
- * with long work in each, whoever connects would wait for a slice for everybody who connected before.
- */
+/** To be called when a connection was accepted: libuv accepts one in each turn, so each would wait for a slice. */
 export function deferTurn(): void {
   mustDefer = true;
 }

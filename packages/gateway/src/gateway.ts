@@ -80,10 +80,7 @@ export interface Mirroring {
 /** A gateway that needs longer to read its log listens meanwhile, so that callers wait for it. */
 const LISTEN_EARLY_AFTER_MS = 2000;
 
-/**
- * Resolves when the gateway serves. Rejects with all that is wrong with a language file
- * that cannot be used, and with the error of the system for an address or folder that cannot.
- */
+/** Resolves when it serves. Rejects with all that is wrong with a language file, or with the error of the system. */
 export async function startGateway(config: GatewayConfig): Promise<Gateway> {
   const { publicUrl, logger: report } = config;
   const [loaded, listen] = await Promise.all([

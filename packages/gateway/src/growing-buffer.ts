@@ -1,7 +1,4 @@
-/**
- * Bytes that arrive in pieces, in one buffer. A list of the pieces would take hundreds of bytes for
- * each byte of a caller who sends them one by one.
- */
+/** Bytes that arrive in pieces: a list of them would take hundreds of bytes for each that a caller sends by itself. */
 export class GrowingBuffer {
   #buffer: Buffer = Buffer.alloc(0);
   #length = 0;

@@ -1,7 +1,4 @@
-/**
- * A further thread that serves HTTP: its own listener on the same port, over the same log. Part of
- * the composition root.
- */
+/** A further thread that serves HTTP: its own listener over the same log. Part of the composition root. */
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 
 import type { State } from '@open-presence/protocol';

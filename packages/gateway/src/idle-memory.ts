@@ -10,10 +10,7 @@ const IDLE_UTILIZATION = 0.1;
 const SLACK = 8 * 1024 * 1024;
 const FACTOR = 1.25;
 
-/**
- * Collects the garbage of this thread when the thread becomes idle. V8 collects when memory is
- * allocated: without this, what a burst of callers left behind would stay until the next burst.
- */
+/** When the thread becomes idle: V8 collects when memory is allocated, and would leave a burst's until the next. */
 export function collectGarbageWhenIdle(): Disposable {
   let collected = 0;
   let last = performance.eventLoopUtilization();
@@ -40,10 +37,7 @@ function collectGarbage(): void {
 /** Kept by threads that take large bodies: an idle one would have it for nothing. */
 let contextForBuffers: Context | undefined;
 
-/**
- * Frees the buffers of this thread that came and went since the last time. V8 hardly counts them: on its
- * own it lets some 64 MB of them gather, in pages that the process then keeps.
- */
+/** Frees buffers that came and went: V8 hardly counts them, and lets some 64 MB gather that the process then keeps. */
 export function collectBuffers(): void {
   contextForBuffers ??= collectorContext();
   collect(`{ type: 'minor' }`, contextForBuffers);

@@ -74,11 +74,7 @@ export interface RepairOptions {
   readonly lineOf?: ((seq: number) => Promise<LogLine | undefined>) | undefined;
 }
 
-/**
- * Puts right the idempotency keys of a log, and the entries that are not what was stored. Yields what
- * was found, once it was put right or could not be. Throws when the folder has no log that this program
- * can read, and when it cannot be written. A gateway may run meanwhile.
- */
+/** Yields what was found, once it was put right or could not be. Throws for a log that cannot be read or written. */
 export async function* repairLog(
   data: string,
   { language: file, folder, lineOf }: RepairOptions = {},

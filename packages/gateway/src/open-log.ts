@@ -1,7 +1,4 @@
-/**
- * Opens the log of a gateway, alone or as one of a cluster, and reports what becomes of it while it is
- * open. Part of the composition root.
- */
+/** Opens the log of a gateway, alone or as one of a cluster, and reports on it. Part of the composition root. */
 import type { Logger } from 'pino';
 
 import { openClusterLog } from './cluster.ts';
@@ -27,15 +24,9 @@ export interface LogConfig {
   readonly acceptLoss?: boolean;
   /** Whether the clock is right although it is far ahead. Without it, the start fails. */
   readonly acceptClock?: boolean;
-  /**
-   * Set for a mirror: nothing is stored but what is copied. `name`: of the log, for a folder without
-   * one.
-   */
+  /** Set for a mirror: only what is copied is stored. `name`: of the log, for a folder without one. */
   readonly mirror?: { readonly origin: string; readonly name: string | undefined } | undefined;
-  /**
-   * The stream of a cluster: `nats://a:4222,b:4222,c:4222/NAME`. Without it, the log is in the folder
-   * alone.
-   */
+  /** The stream of a cluster, `nats://a:4222,b:4222,c:4222/NAME`. Without it, the log is in the folder alone. */
   readonly log?: string | undefined;
 }
 

@@ -1,7 +1,4 @@
-/**
- * What the owner of a data folder may do with its log: through the gateway that runs on it, or in this
- * process where none does. Part of the composition root.
- */
+/** What the owner of a data folder may do with its log, beside its gateway or without one. Part of the composition root. */
 import { askGateway, hasGateway } from './control/control-client.ts';
 import { ADDRESS_PATH, controlOperations } from './control/operations.ts';
 import { createGrammar } from './intake/grammar.ts';

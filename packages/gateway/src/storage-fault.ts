@@ -25,10 +25,7 @@ export interface FaultCause {
   readonly message: string;
 }
 
-/**
- * Whether the error was made by the system, by SQLite or for a spoiled file. Any other is a fault of
- * the gateway.
- */
+/** Whether the system, SQLite or a spoiled file is at fault. Any other error is a fault of the gateway. */
 export function isStorageFault(error: unknown): error is Error {
   if (!(error instanceof Error)) return false;
   return isOurs(error) || 'syscall' in error || 'errcode' in error || isNumberBeyondRange(error);

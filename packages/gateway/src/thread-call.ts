@@ -1,7 +1,4 @@
-/**
- * A call from one thread to another: a request over a port, and one response to it. Other messages may go
- * over the same port.
- */
+/** Calls from thread to thread: a request over a port, and one response. Other messages may go over it too. */
 
 /** What a thread answers: an interface of methods, each of one request. */
 type Methods<Calls> = Record<keyof Calls, (request: never) => unknown>;

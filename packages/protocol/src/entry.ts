@@ -1,7 +1,4 @@
-/**
- * The gateway's own part of an entry: the members it writes before the visitor's, and the id. An id
- * contains the seq, so an entry is found by id without an index.
- */
+/** The gateway's own part of an entry. An id contains the seq, so an entry is found by it without an index. */
 import type { Kind } from './kinds.ts';
 
 /** The members that the gateway writes, in order. */

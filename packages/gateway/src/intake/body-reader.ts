@@ -75,10 +75,7 @@ export class BodyReader extends JsonHandler {
     return this.#copier.body;
   }
 
-  /**
-   * After the end: a draft with this body. Its facets are kind, room and those in memory, in the
-   * order of the filter members. Throws the error for an invalid body.
-   */
+  /** After the end: a draft whose facets are kind, room and those in memory, in their order. Throws for an invalid body. */
   draft(
     { body, key }: Pick<Draft, 'body'> & { readonly key: Uint8Array | undefined },
     portability: Portability,

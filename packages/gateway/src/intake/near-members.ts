@@ -1,7 +1,4 @@
-/**
- * Members of a body whose names are nearly known ones (PROTOCOL.md section 6.4). They are stored as they
- * are; whoever sent them is told.
- */
+/** Members whose names are nearly known ones (PROTOCOL.md section 6.4): stored as they are; their author is told. */
 import { FILTER_MEMBERS } from '@open-presence/protocol';
 
 import { MAX_NEAR_LENGTH, NearNames } from '../near-names.ts';

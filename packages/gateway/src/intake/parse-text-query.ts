@@ -15,10 +15,7 @@ export interface TextQueryFault {
 const QUOTES = /[“”„«»]/g;
 const SPACE = /^\s$/v;
 const QUOTE = 0x22;
-/**
- * Words of a phrase that are looked up together. A longer phrase is looked up as parts of this many words.
- * Each part begins with the last words of the part before. Only the first part is excluded.
- */
+/** A longer phrase is looked up in parts that overlap. Only the first part is excluded. */
 const MAX_PHRASE = 64;
 const OVERLAP = 32;
 /** A turn is checked for after this many items. */

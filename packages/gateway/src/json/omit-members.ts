@@ -2,12 +2,7 @@
 import { JsonHandler, type ValueType } from './handler.ts';
 import { JsonScanner } from './scanner.ts';
 
-/**
- * Throws `malformed-json`.
- *
- * @param omitted Where the names of the members start that are left out.
- * @param added An object whose members come last.
- */
+/** `omitted`: where the names start that are left out. `added`: an object whose members come last. Throws `malformed-json`. */
 export async function* omitMembers(
   chunks: AsyncIterable<Uint8Array>,
   omitted: ReadonlySet<number>,

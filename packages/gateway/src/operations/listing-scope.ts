@@ -1,7 +1,4 @@
-/**
- * What can be listed: the entries of a kind, of a room, the replies to an entry, or all entries. All
- * representations of a listing (JSON, NDJSON, event stream, feed) share the scope.
- */
+/** What can be listed. All representations of a listing (JSON, NDJSON, event stream, feed) share the scope. */
 import {
   EVERYTHING,
   isolated,

@@ -6,10 +6,7 @@ import type { Log, Seq } from '../log/log.ts';
 /** Parameters of a listing, or arguments that have their meaning; also the `id` of an entry. */
 export type NamedValues = Iterable<readonly [name: string, value: unknown]>;
 
-/**
- * Resolves when the log has every entry that the caller names; undefined where it has them now. Rejects as
- * `Log.caughtUp`. `newest`: the last withholding, for cursors of these.
- */
+/** Until the log has every entry that the caller names; undefined if it has. `newest`: of another list of cursors. */
 export function untilSeen(
   log: Pick<Log, 'head' | 'caughtUp'>,
   values: NamedValues,

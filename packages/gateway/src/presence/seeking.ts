@@ -1,7 +1,4 @@
-/**
- * What visitors seek: the newest first contact of each. It is looked for once in the whole log for a visitor,
- * and remembered. First contacts that come later are read once, for all who are remembered.
- */
+/** What visitors seek: the newest first contact of each, looked for once, and kept up to date from then on. */
 import { facet } from '../log/facet.ts';
 import type { Log, Seq } from '../log/log.ts';
 import { identitiesOf, keyOf, MAX_ENTRY_SIZE, readMembers } from './read-members.ts';

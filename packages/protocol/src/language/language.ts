@@ -20,10 +20,7 @@ export function localize(text: LocalizedText, locale: Locale | undefined): strin
   return text[locale ?? text.shown ?? 'en'];
 }
 
-/**
- * An element for one of our languages or `*`: the language, its region or script (RFC 4647 section 2.2),
- * and its weight from 0 to 1, the only parameter that it takes.
- */
+/** An element for one of our languages or `*`: its region or script (RFC 4647 section 2.2), and its weight. */
 const ELEMENT = new RegExp(
   String.raw`(?:^|,)\s*(${LOCALES.join('|')}|\*)((?:-[a-z0-9*]+)*)\s*` +
     String.raw`(?:;\s*q\s*=\s*(0(?:\.\d*)?|1(?:\.0*)?)\s*(?:;[^,]*)?)?(?=,|$)`,

@@ -1,9 +1,6 @@
 import { join } from 'node:path';
 
-/**
- * The files of a data folder. `log`, `large` and `incoming` hold the entries; `keys` and `segments` are
- * derived from them and are made again where they are lost.
- */
+/** A data folder. `log`, `large` and `incoming` hold the entries; `keys` and `segments` are made again where lost. */
 export interface DataPaths {
   readonly folder: string;
   readonly lock: string;

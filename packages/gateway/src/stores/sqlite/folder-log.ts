@@ -1,7 +1,4 @@
-/**
- * Reads the log of a folder without the threads of a store, beside a gateway that may be running.
- * Changes nothing, although SQLite may leave empty WAL files beside the log.
- */
+/** Reads the log of a folder without a store, beside a gateway that may run. SQLite may leave empty WAL files. */
 import type { ChainRange, Seq, TextRead } from '../../log/log.ts';
 import { readMeta } from './database.ts';
 import { dataPathsIn } from './data-paths.ts';

@@ -1,8 +1,4 @@
-/**
- * Reads the log in the calling thread: pages of rows by seq, chunks where a whole kind is wanted, files
- * where an entry is large. Between two chunks it holds no statement and no transaction, and yields
- * to other requests.
- */
+/** Reads the log in the calling thread. Between two chunks it holds no statement, and yields to other requests. */
 import type { DatabaseSync } from 'node:sqlite';
 
 import { Turns, yieldPeriodically } from '../../fair-turns.ts';

@@ -1,7 +1,4 @@
-/**
- * The record of a segment: the file beside its index that says what both are, and their checksums. A
- * segment without one is not used after a start: it was being written when the gateway was killed.
- */
+/** What the index of a segment is, with checksums. A segment without a record was being written at the last end. */
 import { mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { crc32 } from 'node:zlib';

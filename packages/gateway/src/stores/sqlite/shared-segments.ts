@@ -1,8 +1,4 @@
-/**
- * What the threads share of the segments: which of them can be read, what their files looked like when
- * they were last known to be right, and how many entries each room has. Written by the segments' thread
- * alone.
- */
+/** Which segments can be read, what their files look like, and the counts of rooms. Set by their thread alone. */
 import { crc32 } from 'node:zlib';
 
 import type { RoomCount, Seq } from '../../log/log.ts';

@@ -1,8 +1,4 @@
-/**
- * What the threads of the store share through memory: the head, the watermarks of the index and of
- * search, whether entries can be stored, how far their clock is ahead, and how many threads of the
- * process's pool uploads may take.
- */
+/** What the threads of the store share through memory. */
 import { SHARED_SEGMENTS_SIZE, SharedSegments } from './shared-segments.ts';
 
 /** In cells that have no other use. */

@@ -1,7 +1,4 @@
-/**
- * The `log.sqlite` of a backup while it is brought up to date. Rows are copied in short transactions, so
- * that the WAL of the source can shrink meanwhile, and an interruption leaves what was committed.
- */
+/** The log of a backup. Rows are copied in short transactions: the source's WAL can shrink, and what is copied stays. */
 import { existsSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';

@@ -1,7 +1,4 @@
-/**
- * Prints the log with its links (PROTOCOL.md section 20.2): small entries from the rows, many at a
- * time, large ones from their files. Nothing is parsed.
- */
+/** Prints the log with its links (PROTOCOL.md section 20.2): small entries many at a time. Nothing is parsed. */
 import { GatewayError } from '@open-presence/protocol';
 
 import { Turns } from '../../../fair-turns.ts';

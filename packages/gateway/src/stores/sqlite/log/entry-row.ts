@@ -1,7 +1,4 @@
-/**
- * The form of an entry in `log.sqlite`: one row. The link covers what the entry says. A checksum covers
- * what else the row has: its flags, its facets, and what is known of its files.
- */
+/** An entry in `log.sqlite`: the link covers what it says, a checksum its flags, its facets and its files. */
 import { crc32 } from 'node:zlib';
 
 import { entryHead, type Kind, KINDS, type EntryMetadata } from '@open-presence/protocol';

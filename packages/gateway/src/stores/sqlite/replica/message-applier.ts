@@ -1,7 +1,4 @@
-/**
- * Makes entries of the messages of a stream, on every copy the same ones, and notes what was applied:
- * within the transaction of `Writer`. Nothing but the messages decides what comes out.
- */
+/** Makes entries of messages, within the transaction of `Writer`: the same ones on every copy. */
 import type { DatabaseSync } from 'node:sqlite';
 
 import { StorageFault } from '../../../storage-fault.ts';

@@ -1,7 +1,4 @@
-/**
- * What a copy of a cluster has applied of its stream. It is committed in the transaction that applies
- * it, in rows of the table `meta`, so that a message is applied once however often it is delivered.
- */
+/** What a copy has applied of its stream, committed with it: a message is applied once, however often it comes. */
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 
 import type { Seq } from '../../../log/log.ts';

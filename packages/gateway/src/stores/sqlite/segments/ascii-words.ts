@@ -1,7 +1,4 @@
-/**
- * The words of small entries in one pass over their bytes, where these are ASCII without escapes: the
- * same as `tokenize` finds in their string values, without a string for each.
- */
+/** The words of small entries of ASCII without escapes, as `tokenize` finds them, in one pass and without strings. */
 import { UNSEARCHED_MEMBERS } from '@open-presence/protocol';
 
 import { MAX_WORD_LENGTH } from '../../../search/tokenizer.ts';

@@ -165,10 +165,7 @@ class NewestSearch {
   }
 }
 
-/**
- * Of the identities of an entry. If it has fewer than it may have, the facets that follow are among them:
- * at worst an older entry is given too.
- */
+/** With fewer identities than may be, facets that follow are among them: at worst an older entry is given too. */
 export function identitiesIn(facets: Buffer): string[] {
   const identities: string[] = [];
   for (let at = FIRST; at < Math.min(END, facets.length); at += FACET_SIZE)

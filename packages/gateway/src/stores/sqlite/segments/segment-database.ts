@@ -1,7 +1,4 @@
-/**
- * The index of a segment: an SQLite file with the words and facets of its entries, how many entries
- * each room has, and which consecutive entries of a kind are sent together (see `chunk-bounds.ts`).
- */
+/** The index of a segment: words and facets, counts of rooms, and which entries are sent together. */
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';

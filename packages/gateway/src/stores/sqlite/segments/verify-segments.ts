@@ -1,7 +1,4 @@
-/**
- * Verifies the segments of a folder by their checksums. Changes nothing. A gateway may run meanwhile: it makes
- * again what has changed, and what it is writing has no checksum yet.
- */
+/** Verifies segments by their checksums. Changes nothing. What a gateway is writing has no checksum yet. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { setImmediate as nextTick } from 'node:timers/promises';

@@ -1,7 +1,4 @@
-/**
- * The table of what was withheld. The log owns it: nothing in it can be derived. A row is written
- * before the entry's record is marked, or with it, and stays for ever.
- */
+/** What was withheld cannot be derived. A row is written before its entry is marked, or with it, and stays. */
 import type { DatabaseSync } from 'node:sqlite';
 
 import type { Seq } from '../../../log/log.ts';

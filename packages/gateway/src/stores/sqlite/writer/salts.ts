@@ -18,10 +18,7 @@ export function randomSalts(): Buffer {
   return POOL.subarray(used, (used += ALL_SIZE));
 }
 
-/**
- * The same for every copy of a draft: the beginning of SHA-512 of the nonce of its message and of its
- * index there (32 bits, big-endian).
- */
+/** The same on every copy: the beginning of SHA-512 of the message's nonce and the index (32 bits, big-endian). */
 export function saltsOf(nonce: Uint8Array, index: number): Buffer {
   const input = Buffer.alloc(nonce.length + 4);
   input.set(nonce);
