@@ -14,7 +14,6 @@ export type * from './language/language-schema.ts';
 export * from './language/language.ts';
 export * from './problem.ts';
 export * from './status.ts';
-export * from './language/localized-text.ts';
 export * from './paths.ts';
 export * from './text-direction.ts';
 export * from './weighted-list.ts';

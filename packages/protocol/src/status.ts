@@ -4,7 +4,7 @@ import type { Language } from './language/language-schema.ts';
 import { localize } from './language/language.ts';
 import { ROUTES } from './paths.ts';
 import type { Status } from './documents.ts';
-import type { Locale } from './language/localized-text.ts';
+import type { Locale } from './language/language.ts';
 
 export function statusDocument(
   language: Language,

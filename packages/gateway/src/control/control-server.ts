@@ -8,6 +8,7 @@
  * Invariant: Only the owner of the data folder can have an entry withheld.
  * Test: `test/withhold/withhold.test.ts` “is for its owner alone, and not reached over the network”
  */
+import { once } from 'node:events';
 import { chmod, lstat, mkdir, rename, rm } from 'node:fs/promises';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { platform } from 'node:os';
@@ -64,7 +65,8 @@ export class ControlServer implements AsyncDisposable {
     // The system removes what is at this path when the server ends: nothing, once it was moved.
     const { path: listenPath } = opened.use(await openSocketPath(unfinished));
     const server = opened.use(new ControlServer(operations));
-    await server.#listen(listenPath);
+    server.#server.listen(listenPath);
+    await once(server.#server, 'listening');
     await chmod(join(unfinished, SOCKET), 0o600);
     const path = join(folder, SOCKET);
     await rename(join(unfinished, SOCKET), path);
@@ -74,22 +76,15 @@ export class ControlServer implements AsyncDisposable {
     return opened.move();
   }
 
-  async #listen(path: string): Promise<void> {
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
-    this.#server.once('error', reject).listen(path, resolve);
-    await promise;
-    this.#server.off('error', reject);
-  }
-
   /** Ends what only reads; resolves when the operations in progress have ended. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stop.abort(new Error('The gateway is shutting down.'));
     if (!this.#server.listening) return;
-    const { promise, resolve } = Promise.withResolvers<void>();
-    this.#server.close(() => resolve());
+    const closed = once(this.#server, 'close');
+    this.#server.close();
     await Promise.allSettled(this.#responding);
     this.#server.closeAllConnections();
-    await promise;
+    await closed;
   }
 
   async #receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -100,29 +95,22 @@ export class ControlServer implements AsyncDisposable {
       return;
     }
     const body = await json(request);
-    const responding = this.#respond((signal) => operation(body, signal), response);
+    const left = new AbortController();
+    response.once('close', () => left.abort(new Error('The caller has left.')));
+    const signal = AbortSignal.any([left.signal, this.#stop.signal]);
+    response.writeHead(200, { 'Content-Type': 'application/x-ndjson' });
+    const responding = pipeline(
+      linesOf(() => operation(body, signal)),
+      response,
+    );
     this.#responding.add(responding);
     await responding.finally(() => this.#responding.delete(responding));
   }
-
-  async #respond(
-    start: (signal: AbortSignal) => AsyncIterable<string>,
-    response: ServerResponse,
-  ): Promise<void> {
-    const left = new AbortController();
-    response.once('close', () => left.abort(new Error('The caller has left.')));
-    const lines = linesOf(start, AbortSignal.any([left.signal, this.#stop.signal]));
-    response.writeHead(200, { 'Content-Type': 'application/x-ndjson' });
-    await pipeline(lines, response);
-  }
 }
 
-async function* linesOf(
-  start: (signal: AbortSignal) => AsyncIterable<string>,
-  signal: AbortSignal,
-): AsyncGenerator<string> {
+async function* linesOf(start: () => AsyncIterable<string>): AsyncGenerator<string> {
   try {
-    for await (const event of start(signal)) yield `${event}\n`;
+    for await (const event of start()) yield `${event}\n`;
   } catch (error) {
     yield `${JSON.stringify({ error: error instanceof Error ? error.message : String(error) })}\n`;
   }

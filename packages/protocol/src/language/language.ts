@@ -8,7 +8,15 @@
  *   after the schema has been through JSON” “shows the rooms of the interface, character for
  *   character”
  */
-import { LOCALES, type Locale, type LocalizedText } from './localized-text.ts';
+
+/** Every text of the language exists in each of these. */
+export const LOCALES = ['uk', 'en'] as const;
+export type Locale = (typeof LOCALES)[number];
+
+export interface LocalizedText extends Readonly<Record<Locale, string>> {
+  /** For a caller that prefers none of them; `en` if absent. */
+  readonly shown?: Locale;
+}
 
 /** The contact of a language as a URI, if it has one: an e-mail address becomes a `mailto:`. */
 export function contactUri(contact: string | undefined): string | undefined {

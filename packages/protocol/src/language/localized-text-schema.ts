@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 
-import { LOCALES, type LocalizedText } from './localized-text.ts';
+import { LOCALES, type LocalizedText } from './language.ts';
 
 export const NON_BLANK_PATTERN = '\\S';
 

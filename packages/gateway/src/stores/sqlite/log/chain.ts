@@ -9,7 +9,7 @@ export interface LinkedParts {
   readonly head: Uint8Array;
   /** See `digestOf`. */
   readonly digest: Uint8Array;
-  /** SHA-256 of the key column (see `key-column.ts`). */
+  /** SHA-256 of the key column. */
   readonly keyHash: Uint8Array | undefined;
 }
 
@@ -75,9 +75,8 @@ export class Linker {
 }
 
 /**
- * The key column of an entry, which makes its idempotency key part of what its link covers: 16 random
- * bytes, then the digest of the key. The link is made of the SHA-256 of the column, which can be
- * published without the key: the random bytes keep it from being guessed.
+ * The key column makes the idempotency key part of what the link covers: 16 random bytes, then its digest. The
+ * link is made of its SHA-256, which can be published: the random bytes keep the key from being guessed.
  */
 const KEY_SALT_SIZE = 16;
 export const KEY_COLUMN_SIZE: number = KEY_SALT_SIZE + 32;
