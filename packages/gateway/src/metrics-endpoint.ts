@@ -1,7 +1,4 @@
-/**
- * Where a Prometheus server asks for metrics: an address of its own, for whoever runs the gateway.
- * What prints them is loaded only where metrics are wanted.
- */
+/** Where Prometheus asks for metrics: an address of its own. What prints them is loaded only where they are wanted. */
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 

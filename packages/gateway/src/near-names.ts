@@ -1,7 +1,4 @@
-/**
- * Names that a caller probably meant by others: of parameters, of arguments of tools and of members.
- * `IN_REPLY_TO`, `replyTo` and `inReplTo` are near `inReplyTo`.
- */
+/** Names that a caller probably meant by others: `IN_REPLY_TO`, `replyTo` and `inReplTo` are near `inReplyTo`. */
 import { leastWordDistance, wordDistance } from './edit-distance.ts';
 
 /** What a name probably means. */

@@ -13,10 +13,7 @@ export class JsonHandler {
 
   endPiece(): void {}
 
-  /**
-   * Called for the outermost value, and for the values in each object or array for which it
-   * returned true. For a string, true asks for its content by `text` and `codeUnit`.
-   */
+  /** Of the outermost value and those in objects and arrays that were asked for. For a string, true asks for its content. */
   startValue(_type: ValueType, _depth: number, _at: number): boolean {
     return false;
   }

@@ -52,10 +52,7 @@ export interface Draft {
    * `facet.ts`). Facets of a spooled body that are too many for memory are in the spool instead.
    */
   readonly facets: Uint8Array;
-  /**
-   * The visitor's members as JSON text without the outer braces, in UTF-8 without CR or LF; empty
-   * for an object without members.
-   */
+  /** The visitor's members as JSON text without braces, in UTF-8 without CR or LF; empty if there are none. */
   readonly body: Uint8Array | Spool;
   /** `exact` by default. */
   readonly portability?: Portability;
@@ -124,10 +121,7 @@ export interface ReadPosition {
 
 export type StoredEncoding = 'zstd' | 'gzip';
 
-/**
- * Text in a file, for whoever sends it: none of it is in memory. Begins with a joiner unless it is
- * the start.
- */
+/** Text in a file, for whoever sends it. Begins with a joiner unless it is the start. */
 export interface StoredText {
   /** Bytes in the file. */
   readonly length: number;
@@ -268,15 +262,9 @@ export interface Log extends AsyncDisposable {
   withheld(): number;
   /** Up to `withheld()` at the call. */
   withholdings(range: WithholdingRange): AsyncGenerator<Withholding, void, undefined>;
-  /**
-   * In its portable form unless `exact` is asked for. Undefined if there is no entry with this seq, or none whose
-   * seq alone can be read.
-   */
+  /** In its portable form unless `exact` is asked for. Undefined where not even the gateway's members can be read. */
   entry(seq: Seq, form?: 'exact'): Promise<Entry | undefined>;
-  /**
-   * The texts of the selected entries, joined by `joiner`. Chunks may end anywhere; each is valid
-   * until the next is requested.
-   */
+  /** The texts of the selected entries. Chunks may end anywhere; each is valid until the next is requested. */
   readText(selection: Selection, joiner: ',\n' | '\n'): TextRead;
   /** The same, where part of it may be stored text, in this encoding or plain. */
   readText(
@@ -285,10 +273,7 @@ export interface Log extends AsyncDisposable {
     stored: StoredEncoding | 'plain',
   ): TextRead<Uint8Array | StoredText>;
   readEntries(selection: Selection): LogRead<Entry>;
-  /**
-   * For each identity that the selected entries have, at least the newest entry of it, and perhaps
-   * others: each once, the newest first. Leaves out what cannot be read.
-   */
+  /** At least the newest entry of each identity: each once, the newest first. Leaves out what cannot be read. */
   readNewestOfIdentities(query: NewestQuery): AsyncGenerator<Entry, void, undefined>;
   /**
    * The link of an entry, in hex; that before the first for 0 (PROTOCOL.md section 20). Throws a

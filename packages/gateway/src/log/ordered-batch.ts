@@ -1,7 +1,4 @@
-/**
- * What the messages of a stream have for the log that follows it, a replica. Nothing but the messages
- * decides what comes out: every replica makes the same entries of them.
- */
+/** What the messages of a stream have for a replica of the log: every replica makes the same entries of them. */
 import type { Seq, Withholding } from './log.ts';
 import type { PackedDraft } from './packed-drafts.ts';
 
@@ -52,10 +49,7 @@ export interface ApplyRequest extends Pick<StreamPosition, 'stream' | 'resumeAt'
 }
 
 export interface ApplyResponse {
-  /**
-   * For each batch its results, packed by `packResults`: undefined if it was applied before. Or why
-   * none of them could be applied.
-   */
+  /** By batch, packed by `packResults`; undefined if it was applied before. Or why none could be applied. */
   readonly applied: readonly (Float64Array<ArrayBuffer> | undefined)[] | ApplyFailure;
 }
 
@@ -67,10 +61,7 @@ type ApplyFailure = 'out-of-space' | 'unavailable';
  */
 export const VALID_MS: number = 86_400_000;
 
-/**
- * Whether a message is applied by no replica, because it was on its way for too long or its publisher's
- * clock is wrong. `time`: when the stream took it, in ms since 1970.
- */
+/** Whether no replica applies a message: it was on its way too long, or a clock is wrong. `time`: of the stream. */
 export function isVoid(time: number, { sent }: Pick<MessageOrigin, 'sent'>): boolean {
   return Math.abs(time - sent) > VALID_MS;
 }

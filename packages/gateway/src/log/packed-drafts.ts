@@ -1,7 +1,4 @@
-/**
- * The binary form in which drafts are sent to the writer's thread, and results back: one transferred
- * buffer per batch, because cloning the objects would cost more than storing them.
- */
+/** Drafts to the writer's thread and results back, one buffer per batch: cloning objects would cost more than storing them. */
 import { createHash } from 'node:crypto';
 
 import { type Kind, KINDS } from '@open-presence/protocol';

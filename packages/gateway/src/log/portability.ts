@@ -1,10 +1,7 @@
 /** Which entries any JSON reader can read, and what stands for the others (PROTOCOL.md section 4.8). */
 import { entryHead, entryPath, type EntryMetadata } from '@open-presence/protocol';
 
-/**
- * Whether a body can stand beside others: as it is spelled (`exact`), once `\ufffd` replaces the halves of
- * surrogate pairs (`halves`), or not at all (`omitted`).
- */
+/** How a body stands beside others: as it is spelled, with `\ufffd` for halves of surrogate pairs, or not at all. */
 export type Portability = 'exact' | 'halves' | 'omitted';
 
 /** In the order of the numbers by which they are stored. */

@@ -27,10 +27,7 @@ export interface Cluster {
   ): Promise<ReplicaStart>;
   /** Follows the stream until the replica closes. Resolves once the replica may be read. */
   follow(replica: Replica, start: ReplicaStart): Promise<Orderer>;
-  /**
-   * Makes a stream that goes on from the log of this folder, which becomes the first replica. Does nothing
-   * where it is that already. Throws where the stream orders another log.
-   */
+  /** Makes a stream that goes on from this log, its first replica, unless it is that. Throws where it orders another log. */
   adopt(folder: ReplicaFolder, address: StreamAddress): Promise<void>;
   /** Throws where the replica lacks something of the stream, or another gateway may add to it. */
   requireAll(address: StreamAddress, replica: ReplicaLog): Promise<void>;
@@ -78,10 +75,7 @@ export interface OrderedWithholding extends Pick<Withholding, 'reason'> {
 
 /** In the thread of the stream. */
 export interface Replica {
-  /**
-   * 16 hexadecimal digits: the same at each start of a gateway over its folder, and others over a copy of
-   * the folder.
-   */
+  /** 16 hexadecimal digits: the same at each start over the folder, others over a copy of it. */
   readonly identity: string;
   readonly state: ReplicaState;
   /** Aborted when the store closes. */
@@ -93,10 +87,7 @@ export interface Replica {
   reader(): ReplicaReader & Disposable;
   /** In the order of the calls. */
   apply(request: ApplyRequest): Promise<ApplyResponse['applied']>;
-  /**
-   * Resolves when it is decided that the entries are withheld, and `erased` when nothing is left of them:
-   * with how many they were. Undefined where it cannot be decided now.
-   */
+  /** Resolves when it is decided; `erased` when nothing is left, with how many they were. Undefined where it cannot be now. */
   withhold(
     items: readonly (OrderedWithholding & Pick<Withholding, 'time'>)[],
   ): Promise<{ readonly erased: Promise<number> } | undefined>;
