@@ -3,8 +3,7 @@ import { FILTER_MEMBERS, visitorName } from '@open-presence/protocol';
 
 import { yieldPeriodically } from '../fair-turns.ts';
 import type { JsonObject } from '../json/json-object.ts';
-import { lastMembers } from '../json/last-members.ts';
-import { MemberPreview } from '../json/member-preview.ts';
+import { lastMembers, MemberPreview } from '../json/member-preview.ts';
 import { JsonScanner } from '../json/scanner.ts';
 import type { Entry } from '../log/log.ts';
 

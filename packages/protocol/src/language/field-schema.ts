@@ -1,7 +1,7 @@
 /** Schemas of fields, the members of a body. Those that the interface or the protocol fixes, no language can change. */
 import { Type, type Static, type TArray, type TSchema, type TUnsafe } from 'typebox';
 
-import { NON_BLANK_PATTERN, localizedText } from './localized-text-schema.ts';
+import { NON_BLANK_PATTERN, localizedText } from './schema-parts.ts';
 
 /** A member whose name and type the interface or the protocol fixes. */
 export interface FixedField {

@@ -8,12 +8,16 @@
 import { Type, type Static } from 'typebox';
 
 import { ROUTES } from '../paths.ts';
-import { closedObject, closedRecord } from './closed-object.ts';
+import {
+  closedObject,
+  closedRecord,
+  localizedText,
+  LocalizedTextDefinition,
+} from './schema-parts.ts';
 import { FILTER_NAMES, OWN_MEMBERS } from '../entry.ts';
 import { COMMON_FIELDS, bodySchema, fieldListSchema, type FixedField } from './field-schema.ts';
 import { CODES, STATES } from '../kinds.ts';
 import { McpDefinition } from './mcp-schema.ts';
-import { LocalizedTextDefinition, localizedText } from './localized-text-schema.ts';
 
 const LABELS = [
   'trust',

@@ -1,6 +1,5 @@
 /** The language's texts for MCP clients (PROTOCOL.md section 18). */
-import { closedObject, closedRecord } from './closed-object.ts';
-import { localizedText } from './localized-text-schema.ts';
+import { closedObject, closedRecord, localizedText } from './schema-parts.ts';
 
 /** Tools that append an entry use the texts of its kind. */
 const TOOLS = [

@@ -3,7 +3,7 @@ import { Settings } from 'typebox/system';
 import { Errors } from 'typebox/value';
 
 import { CONTACT_PATTERN, LanguageSchema, PATH_PATTERN, SLUG_PATTERN } from './language-schema.ts';
-import { NON_BLANK_PATTERN } from './localized-text-schema.ts';
+import { NON_BLANK_PATTERN } from './schema-parts.ts';
 import { parsePointer, valueAt, type Path, type PathFault } from './yaml-path.ts';
 
 type SchemaError = ReturnType<typeof Errors>[number];

@@ -1,6 +1,5 @@
 /** Paths in a language file: converted to and from offsets in its text, JSON pointers, messages. */
-import { isAlias, isMap, isScalar, isSeq } from 'yaml';
-import type { Document } from 'yaml';
+import { type Document, isAlias, isMap, isScalar, isSeq } from 'yaml';
 
 /** The keys and indexes that lead from the root to a value. */
 export type Path = readonly string[];

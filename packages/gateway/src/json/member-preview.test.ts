@@ -4,7 +4,7 @@ import { suite, test } from 'node:test';
 import fc from 'fast-check';
 
 import { toJsonObject } from './json-object.ts';
-import { lastMembers } from './last-members.ts';
+import { lastMembers } from './member-preview.ts';
 
 suite('the last members of an object', () => {
   test('are all members that begin in the bytes that are read, with their values', () => {
