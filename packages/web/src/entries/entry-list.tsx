@@ -108,8 +108,7 @@ export function EntryList({
         handle={windowed}
         source={source}
         chunks={first === undefined ? [] : [first]}
-        hasBefore={list.hasEarlier}
-        hasAfter={list.next !== null}
+        has={{ before: list.hasEarlier, after: list.next !== null }}
         onScroll={onScroll}
         onRest={(element, isAtStart) => rememberPosition(element, isAtStart, order)}
         renderContent={(entries) =>

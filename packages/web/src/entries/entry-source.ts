@@ -1,6 +1,5 @@
 /** Loads the entries of a listing around those that are shown. */
-import type { LoadedChunk } from '../list/chunk.tsx';
-import type { Edge, ListSource } from '../list/windowed-list.tsx';
+import type { Edge, ListSource, LoadedChunk, Side } from '../list/chunk.tsx';
 import type { EntryList, PageEntry } from './entry-data.ts';
 import { fetchBatch } from './live-entries.ts';
 
@@ -42,12 +41,15 @@ export class EntrySource implements ListSource<EntryRange, Entries> {
     return this.#order === 'newest' ? last : first;
   }
 
-  async loadBefore(first: EntryRange | undefined): Promise<Edge<EntryRange, Entries>> {
-    return await this.#loadEdge(first?.first, this.#order === 'newest' ? 'oldest' : 'newest', true);
-  }
-
-  async loadAfter(last: EntryRange | undefined): Promise<Edge<EntryRange, Entries>> {
-    return await this.#loadEdge(last?.last, this.#order, false);
+  async loadEdge(side: Side, range: EntryRange | undefined): Promise<Edge<EntryRange, Entries>> {
+    const isBefore = side === 'before';
+    const order = isBefore === (this.#order === 'newest') ? 'oldest' : 'newest';
+    const seq = isBefore ? range?.first : range?.last;
+    const from = seq ?? (order === 'oldest' ? this.#head : this.#head + 1);
+    const batch = await this.#fetch(order, order === 'oldest' ? { after: from } : { before: from });
+    const chunk = chunkOf(isBefore ? batch.entries.toReversed() : batch.entries);
+    const isBehind = order === 'oldest' && (batch.entries.at(-1)?.seq ?? from) < this.newest;
+    return { ...(chunk && { chunk }), more: batch.next !== null || isBehind };
   }
 
   async load({ first, last }: EntryRange): Promise<Entries> {
@@ -61,19 +63,6 @@ export class EntrySource implements ListSource<EntryRange, Entries> {
     const { entries, next } = await this.#fetch('newest', {});
     const chunk = chunkOf(this.#order === 'newest' ? entries : entries.toReversed());
     return { ...(chunk && { chunk }), more: next !== null };
-  }
-
-  async #loadEdge(
-    seq: number | undefined,
-    order: EntryList['order'],
-    isReversed: boolean,
-  ): Promise<Edge<EntryRange, Entries>> {
-    const from = seq ?? (order === 'oldest' ? this.#head : this.#head + 1);
-    const batch = await this.#fetch(order, order === 'oldest' ? { after: from } : { before: from });
-    const entries = isReversed ? batch.entries.toReversed() : batch.entries;
-    const chunk = chunkOf(entries);
-    const isBehind = order === 'oldest' && (batch.entries.at(-1)?.seq ?? from) < this.newest;
-    return { ...(chunk && { chunk }), more: batch.next !== null || isBehind };
   }
 
   async #fetch(

@@ -2,7 +2,8 @@
 import type { TargetedEvent, VNode } from 'preact';
 import { useMemo, useRef, useState } from 'preact/hooks';
 
-import { WindowedList, type Edge, type ListSource } from '../list/windowed-list.tsx';
+import type { Edge, ListSource, Side, Sides } from '../list/chunk.tsx';
+import { WindowedList } from '../list/windowed-list.tsx';
 import type { EntryPage } from '../page-data.ts';
 import { href, useShell, useWords } from '../shell.ts';
 import { addressWith } from './address.ts';
@@ -30,8 +31,7 @@ export function TextReader({ id, piece, size }: TextReaderProps): VNode {
   const go = async (number: number): Promise<void> => {
     setPart(number);
     const content = await source.load(number);
-    const has = { before: number > 1, after: number < parts };
-    windowed.current?.reset({ place: number, content }, has);
+    windowed.current?.reset({ place: number, content }, source.sidesOf(number));
   };
   return (
     <div class="reader">
@@ -64,8 +64,7 @@ export function TextReader({ id, piece, size }: TextReaderProps): VNode {
         handle={windowed}
         source={source}
         chunks={[{ place: piece.part, content: piece }]}
-        hasBefore={piece.part > 1}
-        hasAfter={piece.part < parts}
+        has={source.sidesOf(piece.part)}
         onRest={(element) => {
           const number = Number(element?.getAttribute('data-part') ?? piece.part);
           setPart(number);
@@ -128,13 +127,12 @@ class PieceSource implements ListSource<number, TextPiece> {
     return await fetchPiece(this.#id, this.#of, part);
   }
 
-  async loadBefore(first = 1): Promise<Edge<number, TextPiece>> {
-    const place = first - 1;
-    return { chunk: { place, content: await this.load(place) }, more: place > 1 };
+  async loadEdge(side: Side, from = 1): Promise<Edge<number, TextPiece>> {
+    const place = side === 'before' ? from - 1 : from + 1;
+    return { chunk: { place, content: await this.load(place) }, more: this.sidesOf(place)[side] };
   }
 
-  async loadAfter(last = 1): Promise<Edge<number, TextPiece>> {
-    const place = last + 1;
-    return { chunk: { place, content: await this.load(place) }, more: place < this.#parts };
+  sidesOf(part: number): Sides {
+    return { before: part > 1, after: part < this.#parts };
   }
 }

@@ -1,10 +1,30 @@
-/** A part of a list that is loaded, dropped and loaded again as a whole. */
+/** The parts of a list that are loaded, dropped and loaded again as a whole, and where they come from. */
 import { Component, type ComponentChildren } from 'preact';
 
 /** `Place` is what a chunk is loaded again by. */
 export interface LoadedChunk<Place, Content> {
   readonly place: Place;
   readonly content: Content;
+}
+
+export type Side = 'before' | 'after';
+
+/** Whether the list goes on, on each side. */
+export type Sides = Readonly<Record<Side, boolean>>;
+
+/** What is found on one side of the list. */
+export interface Edge<Place, Content> {
+  readonly chunk?: LoadedChunk<Place, Content>;
+  /** Whether there is more after it. */
+  readonly more: boolean;
+}
+
+export interface ListSource<Place, Content> {
+  /** Differs between chunks. */
+  keyOf(place: Place): number;
+  /** `from`: the outermost chunk of this side, if there is one. */
+  loadEdge(side: Side, from: Place | undefined): Promise<Edge<Place, Content>>;
+  load(place: Place): Promise<Content>;
 }
 
 /** A chunk of a list that is shown. */

@@ -5,28 +5,21 @@
  */
 import { Component, type ComponentChildren, type VNode } from 'preact';
 
-import { type Chunk, ChunkContent, type LoadedChunk, loadedOf, newChunk } from './chunk.tsx';
-
-/** What is found on one side of the list. */
-export interface Edge<Place, Content> {
-  readonly chunk?: LoadedChunk<Place, Content>;
-  /** Whether there is more after it. */
-  readonly more: boolean;
-}
-
-export interface ListSource<Place, Content> {
-  /** Differs between chunks. */
-  keyOf(place: Place): number;
-  loadBefore(first: Place | undefined): Promise<Edge<Place, Content>>;
-  loadAfter(last: Place | undefined): Promise<Edge<Place, Content>>;
-  load(place: Place): Promise<Content>;
-}
+import {
+  type Chunk,
+  ChunkContent,
+  type ListSource,
+  type LoadedChunk,
+  loadedOf,
+  newChunk,
+  type Side,
+  type Sides,
+} from './chunk.tsx';
 
 interface WindowedListProps<Place, Content> {
   readonly source: ListSource<Place, Content>;
   readonly chunks: readonly LoadedChunk<Place, Content>[];
-  readonly hasBefore: boolean;
-  readonly hasAfter: boolean;
+  readonly has: Sides;
   readonly renderContent: (content: Content) => ComponentChildren;
   /** Stand at the ends of the list while there is more, and lead there without scripts. */
   readonly before: ComponentChildren;
@@ -55,12 +48,11 @@ const RETRY_MS = 3000;
 
 export class WindowedList<Place, Content> extends Component<WindowedListProps<Place, Content>> {
   #chunks: Chunk<Place, Content>[];
-  #hasBefore: boolean;
-  #hasAfter: boolean;
+  #has: Record<Side, boolean>;
   #list: HTMLElement | null = null;
   #isLoadingEdge = { before: false, after: false };
   #isFrameRequested = false;
-  #isUnmounted = false;
+  readonly #unmount = new AbortController();
   #isUnanchored = false;
   #restTimer: ReturnType<typeof setTimeout> | undefined;
   #retryTimer: ReturnType<typeof setTimeout> | undefined;
@@ -68,23 +60,19 @@ export class WindowedList<Place, Content> extends Component<WindowedListProps<Pl
   constructor(props: WindowedListProps<Place, Content>) {
     super(props);
     this.#chunks = props.chunks.map(newChunk);
-    this.#hasBefore = props.hasBefore;
-    this.#hasAfter = props.hasAfter;
+    this.#has = { ...props.has };
     if (props.handle !== undefined) props.handle.current = this;
   }
 
   override componentDidMount(): void {
-    addEventListener('scroll', this.#onScroll, { passive: true });
-    addEventListener('resize', this.#onScroll);
-    addEventListener('online', this.#onScroll);
+    const { signal } = this.#unmount;
+    for (const type of ['scroll', 'resize', 'online'])
+      addEventListener(type, this.#onScroll, { passive: true, signal });
     this.#requestFrame();
   }
 
   override componentWillUnmount(): void {
-    this.#isUnmounted = true;
-    removeEventListener('scroll', this.#onScroll);
-    removeEventListener('resize', this.#onScroll);
-    removeEventListener('online', this.#onScroll);
+    this.#unmount.abort();
     clearTimeout(this.#restTimer);
     clearTimeout(this.#retryTimer);
   }
@@ -105,16 +93,14 @@ export class WindowedList<Place, Content> extends Component<WindowedListProps<Pl
   }
 
   /** Whether the first, or the last, chunk of all is in view or near it. */
-  isShown(side: 'before' | 'after'): boolean {
+  isShown(side: Side): boolean {
     const { top = 0, bottom = 0 } = this.#list?.getBoundingClientRect() ?? {};
-    const isOpen = side === 'before' ? this.#hasBefore : this.#hasAfter;
-    return !isOpen && (side === 'before' ? top > -8 : bottom < innerHeight + 8);
+    return !this.#has[side] && (side === 'before' ? top > -8 : bottom < innerHeight + 8);
   }
 
   /** Says that there is more on this side than was known. */
-  reopen(side: 'before' | 'after'): void {
-    if (side === 'before') this.#hasBefore = true;
-    else this.#hasAfter = true;
+  reopen(side: Side): void {
+    this.#has[side] = true;
     this.setState({});
   }
 
@@ -123,20 +109,19 @@ export class WindowedList<Place, Content> extends Component<WindowedListProps<Pl
    * is loaded. Does nothing and returns false where more is to come on that side.
    */
   extend(
-    side: 'before' | 'after',
+    side: Side,
     change: (outermost: LoadedChunk<Place, Content> | undefined) => {
       readonly chunk: LoadedChunk<Place, Content>;
       readonly isNew: boolean;
     },
   ): boolean {
-    if (side === 'before' ? this.#hasBefore : this.#hasAfter) return false;
-    const outermost = side === 'before' ? this.#chunks[0] : this.#chunks.at(-1);
+    if (this.#has[side]) return false;
+    const outermost = this.#outermost(side);
     const loaded = outermost && loadedOf(outermost);
     if (outermost !== undefined && loaded === undefined) return false;
     const { chunk, isNew } = change(loaded);
     if (!isNew && outermost !== undefined) Object.assign(outermost, chunk);
-    else if (side === 'before') this.#chunks.unshift(newChunk(chunk));
-    else this.#chunks.push(newChunk(chunk));
+    else this.#add(side, chunk);
     this.#isUnanchored = this.isShown('before');
     this.setState({});
     return true;
@@ -150,13 +135,9 @@ export class WindowedList<Place, Content> extends Component<WindowedListProps<Pl
   }
 
   /** Shows another part of the list, from its start on. */
-  reset(
-    chunk: LoadedChunk<Place, Content> | undefined,
-    has: { before: boolean; after: boolean },
-  ): void {
+  reset(chunk: LoadedChunk<Place, Content> | undefined, has: Sides): void {
     this.#chunks = chunk === undefined ? [] : [newChunk(chunk)];
-    this.#hasBefore = has.before;
-    this.#hasAfter = has.after;
+    this.#has = { ...has };
     this.#isUnanchored = true;
     this.setState({}, () => this.#list?.querySelector('.chunk')?.scrollIntoView());
   }
@@ -189,9 +170,9 @@ export class WindowedList<Place, Content> extends Component<WindowedListProps<Pl
     addSpacer();
     return (
       <div class="windowed-list" ref={(element) => void (this.#list = element)}>
-        {this.#hasBefore && before}
+        {this.#has.before && before}
         {parts}
-        {this.#hasAfter && after}
+        {this.#has.after && after}
       </div>
     );
   }
@@ -204,7 +185,7 @@ export class WindowedList<Place, Content> extends Component<WindowedListProps<Pl
   };
 
   #rest(): void {
-    if (this.#isUnmounted) return;
+    if (this.#unmount.signal.aborted) return;
     this.props.onRest?.(this.#anchor()?.element, this.isShown('before'));
   }
 
@@ -213,7 +194,7 @@ export class WindowedList<Place, Content> extends Component<WindowedListProps<Pl
     this.#isFrameRequested = true;
     requestAnimationFrame(() => {
       this.#isFrameRequested = false;
-      if (!this.#isUnmounted) this.#update();
+      if (!this.#unmount.signal.aborted) this.#update();
     });
   }
 
@@ -237,27 +218,23 @@ export class WindowedList<Place, Content> extends Component<WindowedListProps<Pl
       }
       top = bottom;
     }
-    if (this.#hasBefore && listTop > -near) void this.#loadEdge('before');
-    if (this.#hasAfter && listBottom < innerHeight + near) void this.#loadEdge('after');
+    if (this.#has.before && listTop > -near) void this.#loadEdge('before');
+    if (this.#has.after && listBottom < innerHeight + near) void this.#loadEdge('after');
     if (isChanged) this.setState({});
   }
 
   /** Forgets chunks where the list is too high to be shown. They are found again from its ends. */
   #shorten(top: number, bottom: number): boolean {
     let isChanged = false;
-    for (let above = -top; above > MAX_HEIGHT; isChanged = true) {
-      const [first] = this.#chunks;
-      if (first === undefined || first.content !== undefined) break;
-      above -= first.height;
-      this.#chunks.shift();
-      this.#hasBefore = true;
-    }
-    for (let below = bottom - innerHeight; below > MAX_HEIGHT; isChanged = true) {
-      const last = this.#chunks.at(-1);
-      if (last === undefined || last.content !== undefined) break;
-      below -= last.height;
-      this.#chunks.pop();
-      this.#hasAfter = true;
+    const beyond = { before: -top, after: bottom - innerHeight };
+    for (const side of ['before', 'after'] as const) {
+      for (let height = beyond[side]; height > MAX_HEIGHT; isChanged = true) {
+        const chunk = this.#outermost(side);
+        if (chunk === undefined || chunk.content !== undefined) break;
+        height -= chunk.height;
+        this.#chunks.splice(this.#chunks.indexOf(chunk), 1);
+        this.#has[side] = true;
+      }
     }
     return isChanged;
   }
@@ -267,7 +244,7 @@ export class WindowedList<Place, Content> extends Component<WindowedListProps<Pl
     chunk.isLoading = true;
     try {
       chunk.content = await this.props.source.load(chunk.place);
-      if (!this.#isUnmounted) this.setState({});
+      if (!this.#unmount.signal.aborted) this.setState({});
     } catch {
       this.#retryLater();
     } finally {
@@ -275,28 +252,32 @@ export class WindowedList<Place, Content> extends Component<WindowedListProps<Pl
     }
   }
 
-  async #loadEdge(side: 'before' | 'after'): Promise<void> {
+  async #loadEdge(side: Side): Promise<void> {
     if (this.#isLoadingEdge[side]) return;
     this.#isLoadingEdge[side] = true;
-    const { source } = this.props;
     const chunks = this.#chunks;
     try {
-      const { chunk, more } =
-        side === 'before'
-          ? await source.loadBefore(chunks[0]?.place)
-          : await source.loadAfter(chunks.at(-1)?.place);
+      const from = this.#outermost(side)?.place;
+      const { chunk, more } = await this.props.source.loadEdge(side, from);
       // Another part of the list may be shown by now.
-      if (this.#isUnmounted || chunks !== this.#chunks) return;
-      if (chunk !== undefined && side === 'before') chunks.unshift(newChunk(chunk));
-      if (chunk !== undefined && side === 'after') chunks.push(newChunk(chunk));
-      if (side === 'before') this.#hasBefore = more;
-      else this.#hasAfter = more;
+      if (this.#unmount.signal.aborted || chunks !== this.#chunks) return;
+      if (chunk !== undefined) this.#add(side, chunk);
+      this.#has[side] = more;
       this.setState({});
     } catch {
       this.#retryLater();
     } finally {
       this.#isLoadingEdge[side] = false;
     }
+  }
+
+  #outermost(side: Side): Chunk<Place, Content> | undefined {
+    return this.#chunks.at(side === 'before' ? 0 : -1);
+  }
+
+  #add(side: Side, chunk: LoadedChunk<Place, Content>): void {
+    if (side === 'before') this.#chunks.unshift(newChunk(chunk));
+    else this.#chunks.push(newChunk(chunk));
   }
 
   #retryLater(): void {
