@@ -131,7 +131,7 @@ describe('the garden, in Chromium', needs('chromium'), () => {
     const { page } = await openGarden(own);
     const authors = page.locator('.garden-authors button');
     const colours = await page.evaluate<string[]>(
-      `Array.from(document.querySelectorAll('.garden-bloom .petal'), (petal) => getComputedStyle(petal).getPropertyValue('--hue'))`,
+      `Array.from(document.querySelectorAll('.garden-bloom [fill*="--petal"]'), (petal) => getComputedStyle(petal).fill)`,
     );
     assert.equal(new Set(colours).size, 2, colours.join(' '));
     // Between two plants is the branch from one to the other alone.

@@ -3,7 +3,7 @@ import type { VNode } from 'preact';
 import { useId } from 'preact/hooks';
 
 export interface PlotSeries {
-  /** Ends the name of its class: a kind, or `all`. */
+  /** A kind, or `all`. */
   readonly name: string;
   /** What its entries are called. */
   readonly label: string;
@@ -42,7 +42,7 @@ export function ActivityPlot({ series, title, description }: ActivityPlotProps):
       <desc id={`${id}-description`}>{description}</desc>
       <path class="plot-ground" d={`M0 ${HEIGHT}h${spans * BAR_WIDTH}`} />
       {series.map(({ name }, index) => (
-        <path key={name} class={`plot-bars plot-${name}`} d={barsOf(series, index, most)} />
+        <path key={name} class="plot-bars" data-kind={name} d={barsOf(series, index, most)} />
       ))}
     </svg>
   );

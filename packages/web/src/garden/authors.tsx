@@ -5,7 +5,7 @@ import { useWords } from '../shell.ts';
 import { Isolated } from '../visitor-name.tsx';
 import { growBloom } from './growth/plant.ts';
 import type { Author, ChosenAuthor, Hues } from './main-authors.ts';
-import { classOf, hueClasses } from './still-growth.tsx';
+import { Outlines } from './still-growth.tsx';
 
 interface AuthorsProps {
   readonly authors: readonly Author[];
@@ -56,22 +56,16 @@ export function Authors({ authors, hues, onChoose, chosen, onFocus }: AuthorsPro
 }
 
 function BloomSign({ author, hues }: { author: Author; hues: Hues }): VNode {
-  const { outlines, height, reach } = growBloom(author);
+  const growth = growBloom(author);
+  const { height, reach } = growth;
   const half = Math.max(reach, height / 2);
   return (
     <svg
-      class={`garden-bloom ${hueClasses(author, hues)}`}
+      class="garden-bloom"
       viewBox={`${-half} ${-height / 2 - half} ${2 * half} ${2 * half}`}
       aria-hidden="true"
     >
-      {outlines.map((outline) => (
-        <path
-          key={`${outline.tone} ${outline.width ?? 0}`}
-          class={classOf(outline)}
-          d={outline.path}
-          stroke-width={outline.width}
-        />
-      ))}
+      <Outlines growth={growth} author={author} hues={hues} />
     </svg>
   );
 }

@@ -86,20 +86,20 @@ export function LivingPicture(props: LivingPictureProps): VNode | null {
         <canvas ref={canvas} />
       </div>
       {described !== undefined && <Caption {...described} />}
-      <p class="garden-hidden" id="garden-keys">
+      <p class="unseen" id="garden-keys">
         {garden.keys}
       </p>
-      <p class="garden-hidden" role="status">
+      <p class="unseen" role="status">
         {isFocused ? spokenText(described.item, shell, words) : ''}
       </p>
       <div class="garden-controls">
         <button type="button" onClick={() => picture.current?.zoomSmoothly(0.5)}>
           <span aria-hidden="true">+</span>
-          <span class="garden-hidden">{garden.closer}</span>
+          <span class="unseen">{garden.closer}</span>
         </button>
         <button type="button" onClick={() => picture.current?.zoomSmoothly(2)}>
           <span aria-hidden="true">−</span>
-          <span class="garden-hidden">{garden.farther}</span>
+          <span class="unseen">{garden.farther}</span>
         </button>
         <button type="button" onClick={() => picture.current?.view.showWhole()}>
           {garden.whole}

@@ -4,9 +4,8 @@
  * pointed at. Upholds that no more is loaded and drawn than the view needs, however long the log is.
  */
 import type { Activity, GardenEntry } from './garden-data.ts';
-import { type Author, type ChosenAuthor, type Hues, mainAuthors } from './main-authors.ts';
 import { itemAt } from './hit-test.ts';
-import { followEntries } from './live-entries.ts';
+import { type Author, type ChosenAuthor, type Hues, mainAuthors } from './main-authors.ts';
 import { MovingView } from './moving-view.ts';
 import { type Box, type Frame, Painter } from './painter.ts';
 import { type PictureSize, unitFor } from './place.ts';
@@ -18,8 +17,8 @@ import {
   sceneOfEntries,
   sceneOfTiles,
 } from './scene.ts';
+import { fetchGarden, followEntries, TileCache } from './tile-cache.ts';
 import { tilesIn } from './tile.ts';
-import { fetchGarden, TileCache } from './tile-cache.ts';
 import { watchCanvas } from './watch-canvas.ts';
 
 export interface PictureOptions {

@@ -1,14 +1,11 @@
-/** One growth as SVG, coloured by classes of `garden.css`. */
+/** Growths as SVG. */
 import type { VNode } from 'preact';
 
+import { coloursOf } from './colours.ts';
 import { grow } from './growth/grow.ts';
-import { GREATEST, type Outline } from './growth/outline.ts';
-import { speciesOf } from './growth/species.ts';
-import { type Author, hueOf, type Hues } from './main-authors.ts';
+import { type Growth, GREATEST } from './growth/outline.ts';
+import type { Author, Hues } from './main-authors.ts';
 import type { SceneGrowth } from './scene.ts';
-
-/** Hues that have a class, in degrees. */
-const HUE_STEP = 15;
 
 interface StillGrowthProps {
   readonly growth: SceneGrowth;
@@ -22,30 +19,30 @@ export function StillGrowth({ growth, hues, unit, x, y }: StillGrowthProps): VNo
   const { entry, place } = growth;
   const scale = Math.round(((unit * place.scale) / GREATEST) * 1000) / 1000;
   return (
-    <g
-      class={hueClasses(entry.author, hues)}
-      transform={`translate(${Math.round(x)} ${Math.round(y)}) scale(${scale})`}
-    >
-      {grow(entry.kind, entry).outlines.map((outline) => (
-        <path
-          key={`${outline.tone} ${outline.width ?? 0}`}
-          class={classOf(outline)}
-          d={outline.path}
-          stroke-width={outline.width}
-        />
-      ))}
+    <g transform={`translate(${Math.round(x)} ${Math.round(y)}) scale(${scale})`}>
+      <Outlines growth={grow(entry.kind, entry)} author={entry.author} hues={hues} />
     </g>
   );
 }
 
-export function classOf({ tone, width }: Outline): string {
-  return `${width === undefined ? 'fill' : 'line'} ${tone}`;
+interface OutlinesProps {
+  readonly growth: Growth;
+  readonly author: Author;
+  readonly hues: Hues;
 }
 
-export function hueClasses(author: Author, hues: Hues): string {
-  return `hue-${stepOf(hueOf(author, hues))} leaf-${stepOf(speciesOf(author).leafHue)}`;
-}
-
-function stepOf(hue: number): number {
-  return (Math.round(hue / HUE_STEP) * HUE_STEP) % 360;
+export function Outlines({ growth, author, hues }: OutlinesProps): VNode {
+  const colourOf = coloursOf(author, undefined, hues);
+  return (
+    <>
+      {growth.outlines.map(({ tone, width, path }) => (
+        <path
+          key={`${tone} ${width ?? 0}`}
+          d={path}
+          {...{ [width === undefined ? 'fill' : 'stroke']: colourOf(tone) }}
+          stroke-width={width}
+        />
+      ))}
+    </>
+  );
 }

@@ -2,10 +2,9 @@
 import type { VNode } from 'preact';
 
 import { href, useShell } from '../shell.ts';
-import { landOf } from './backdrop.ts';
 import type { GardenEntry } from './garden-data.ts';
 import type { Hues } from './main-authors.ts';
-import { type PictureSize, unitFor } from './place.ts';
+import { HORIZON, type PictureSize, unitFor } from './place.ts';
 import { sceneOfEntries } from './scene.ts';
 import { StillGrowth } from './still-growth.tsx';
 import { positionOf, wholeRange } from './time-view.ts';
@@ -62,4 +61,28 @@ export function StillPicture({ entries, hues, label, nameOf }: StillPictureProps
       ))}
     </svg>
   );
+}
+
+type Wave = readonly [height: number, length: number, start: number];
+
+/** How far ridges are below the horizon, and their waves, in parts of the picture's height. */
+const RIDGES: readonly (readonly [below: number, ...waves: Wave[]])[] = [
+  [-0.055, [0.035, 0.9, 0.6], [0.014, 0.31, 2.1], [0.005, 0.11, 0.4]],
+  [-0.005, [0.026, 1.25, 3.4], [0.011, 0.42, 1.2], [0.004, 0.13, 2.8]],
+  [0.045, [0.016, 1.7, 5.1], [0.008, 0.55, 0.2]],
+  [0.24, [0.022, 1.4, 1.9], [0.01, 0.5, 4.2]],
+];
+
+/** From far to near: two ridges of hills, the ground, and its near half. */
+function landOf({ width, height }: PictureSize): string[] {
+  return RIDGES.map(([below, ...waves]) => {
+    const points = Array.from({ length: 61 }, (_, index) => {
+      const across = index / 60;
+      const up = waves.reduce((sum, [size, length, start]) => {
+        return sum + size * Math.sin((across / length) * 2 * Math.PI + start);
+      }, 0);
+      return `${Math.round(across * width)} ${Math.round((HORIZON + below - up) * height)}`;
+    });
+    return `M0 ${height}L${points.join('L')}L${width} ${height}Z`;
+  });
 }

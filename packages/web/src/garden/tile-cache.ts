@@ -2,8 +2,8 @@
 import type { Activity, GardenEntries, GardenEntry } from './garden-data.ts';
 import {
   MAX_SINGLE,
-  sparseRuns,
   SPANS_PER_TILE,
+  sparseRuns,
   type Tile,
   type TileKey,
   tileOf,
@@ -112,4 +112,26 @@ async function fetchJson(path: string, signal: AbortSignal): Promise<unknown> {
 
 function has({ from, to }: TileKey, { time }: GardenEntry): boolean {
   return time >= from && time < to;
+}
+
+const WAIT_SECONDS = 25;
+
+/** Calls back with the entries after a seq, each once and in order, until it is aborted. */
+export async function followEntries(
+  after: number,
+  signal: AbortSignal,
+  onEntries: (entries: readonly GardenEntry[]) => void,
+): Promise<void> {
+  let cursor = after;
+  while (!signal.aborted) {
+    try {
+      const query = `order=oldest&after=${cursor}&wait=${WAIT_SECONDS}&limit=200`;
+      const { entries } = await fetchGarden(query, signal);
+      cursor = entries.at(-1)?.seq ?? cursor;
+      if (entries.length > 0) onEntries(entries);
+    } catch {
+      if (signal.aborted) return;
+      await new Promise((resolve) => void setTimeout(resolve, RETRY_MS));
+    }
+  }
 }

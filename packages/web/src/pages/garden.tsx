@@ -99,7 +99,7 @@ function ActivityOverTime({ activity }: { readonly activity: Activity }): VNode 
       </p>
       <ul class="activity-kinds">
         {series.map(({ name, label, counts }) => (
-          <li key={name} class={`plot-${name}`}>
+          <li key={name} data-kind={name}>
             {label} <span>{sum(counts).toLocaleString(shell.locale)}</span>
           </li>
         ))}

@@ -1,4 +1,4 @@
-import type { OutlineBuilder, Point } from './outline.ts';
+import { type OutlineBuilder, type Point, towards } from './outline.ts';
 import { between, type Random } from './random.ts';
 import type { Bloom } from './species.ts';
 
@@ -105,8 +105,4 @@ function drawPetal(builder: OutlineBuilder, at: Point, { angle, length, width }:
     { x: middle.x + across, y: middle.y + up },
     { x: middle.x - across, y: middle.y - up },
   ]);
-}
-
-function towards({ x, y }: Point, angle: number, length: number): Point {
-  return { x: x + Math.sin(angle) * length, y: y + Math.cos(angle) * length };
 }

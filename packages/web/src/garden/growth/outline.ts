@@ -43,26 +43,16 @@ export class OutlineBuilder {
     this.#add(tone, 0, `${there}Q${this.#at(right)} ${this.#at(from)}Z`);
   }
 
-  dot(tone: Tone, { x, y }: Point, radius: number): void {
-    const size = Math.max(1, Math.round(radius * GREATEST));
-    const left = this.#at({ x: x - radius, y });
-    this.#at({ x: x + radius, y: y + radius });
-    this.#add(
-      tone,
-      0,
-      `M${left}a${size} ${size} 0 1 0 ${2 * size} 0a${size} ${size} 0 1 0 ${-2 * size} 0Z`,
-    );
+  dot(tone: Tone, middle: Point, radius: number): void {
+    this.ring(tone, 0, middle, radius);
   }
 
   ring(tone: Tone, width: number, { x, y }: Point, radius: number): void {
     const size = Math.max(1, Math.round(radius * GREATEST));
     const left = this.#at({ x: x - radius, y });
     this.#at({ x: x + radius, y: y + radius });
-    this.#add(
-      tone,
-      width,
-      `M${left}a${size} ${size} 0 1 0 ${2 * size} 0a${size} ${size} 0 1 0 ${-2 * size} 0Z`,
-    );
+    const there = `M${left}a${size} ${size} 0 1 0 ${2 * size} 0`;
+    this.#add(tone, width, `${there}a${size} ${size} 0 1 0 ${-2 * size} 0Z`);
   }
 
   finish(): Growth {
@@ -89,6 +79,11 @@ export class OutlineBuilder {
     this.#reach = Math.max(this.#reach, Math.abs(across));
     return `${across} ${-up}`;
   }
+}
+
+/** `angle`: from straight up, clockwise. */
+export function towards({ x, y }: Point, angle: number, length: number): Point {
+  return { x: x + Math.sin(angle) * length, y: y + Math.cos(angle) * length };
 }
 
 function bounded(value: number): number {

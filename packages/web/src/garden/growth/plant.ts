@@ -3,10 +3,9 @@
  * of a stem, as long as the word; its letters decide where the stem turns, branches and bears leaves.
  */
 import { drawBloom } from './bloom.ts';
-import { drawLeaf } from './leaf.ts';
-import { type Growth, OutlineBuilder, type Point } from './outline.ts';
+import { type Growth, OutlineBuilder, type Point, towards } from './outline.ts';
 import { between, hashOf, type Random, randomFrom } from './random.ts';
-import { type Species, speciesOf } from './species.ts';
+import { type Leaf, type Species, speciesOf } from './species.ts';
 
 export interface PlantSource {
   readonly author?: string;
@@ -105,8 +104,8 @@ function growStem(growing: Growing, stem: Stem): void {
     const before = angle;
     angle += outward * (habit.droop / stem.nodes) * (0.4 + along) + between(random, -0.13, 0.13);
     const part = (length / total) * stem.length;
-    const bend = step(from, before, part * 0.55);
-    const to = step(bend, angle, part * 0.45);
+    const bend = towards(from, before, part * 0.55);
+    const to = towards(bend, angle, part * 0.45);
     builder.line('stem', stemWidth(stem, along), from, bend, to);
     growNode(growing, stem, { at: to, angle, along });
     from = to;
@@ -149,12 +148,36 @@ function stemWidth({ branchings }: Stem, along: number): number {
   return along > 0.6 ? 0.009 : 0.013;
 }
 
-function step({ x, y }: Point, angle: number, length: number): Point {
-  return { x: x + Math.sin(angle) * length, y: y + Math.cos(angle) * length };
-}
-
 /** At least one. */
 function wordLengths(text: string): readonly number[] {
   const words = text.trim().split(/\s+/u, MAX_WORDS);
   return words.map((word) => 4 + Math.min(12, word.length));
+}
+
+/** Width of a leaf, and where it is widest, in parts of its length. */
+const FORMS: Readonly<Record<Leaf, readonly [width: number, widest: number]>> = {
+  lance: [0.2, 0.45],
+  oval: [0.36, 0.55],
+  heart: [0.5, 0.35],
+  needle: [0.09, 0.4],
+};
+
+interface LeafPlace {
+  readonly at: Point;
+  /** From straight up, clockwise. */
+  readonly angle: number;
+  readonly size: number;
+}
+
+function drawLeaf(builder: OutlineBuilder, form: Leaf, { at, angle, size }: LeafPlace): void {
+  const [width, widest] = FORMS[form];
+  const along = { x: Math.sin(angle) * size, y: Math.cos(angle) * size };
+  const across = { x: along.y * width, y: -along.x * width };
+  const middle = { x: at.x + along.x * widest, y: at.y + along.y * widest };
+  // A leaf bends down at its tip.
+  const tip = { x: at.x + along.x, y: at.y + along.y - size * 0.12 };
+  builder.blade('leaf', at, tip, [
+    { x: middle.x + across.x, y: middle.y + across.y },
+    { x: middle.x - across.x, y: middle.y - across.y },
+  ]);
 }

@@ -30,96 +30,21 @@ export interface Species {
   readonly habit: Habit;
 }
 
-const HABITS: readonly Habit[] = [
-  // Daisies
-  {
-    stems: [2, 4],
-    spread: 0.9,
-    droop: 0.25,
-    branching: 0.1,
-    branchAngle: 0.5,
-    leafLength: 0.16,
-    bloom: 'star',
-    bloomSize: 0.105,
-  },
-  // Cow parsley
-  {
-    stems: [1, 2],
-    spread: 0.4,
-    droop: 0.1,
-    branching: 0.34,
-    branchAngle: 0.55,
-    leafLength: 0.13,
-    bloom: 'umbel',
-    bloomSize: 0.17,
-  },
-  // Bellflowers
-  {
-    stems: [2, 3],
-    spread: 0.8,
-    droop: 1.15,
-    branching: 0.12,
-    branchAngle: 0.7,
-    leafLength: 0.15,
-    bloom: 'bell',
-    bloomSize: 0.1,
-  },
-  // Alliums
-  {
-    stems: [1, 3],
-    spread: 0.5,
-    droop: 0.12,
-    branching: 0,
-    branchAngle: 0,
-    leafLength: 0.3,
-    bloom: 'globe',
-    bloomSize: 0.13,
-  },
-  // Tulips
-  {
-    stems: [1, 3],
-    spread: 0.55,
-    droop: 0.2,
-    branching: 0,
-    branchAngle: 0,
-    leafLength: 0.34,
-    bloom: 'cup',
-    bloomSize: 0.13,
-  },
-  // Lupins
-  {
-    stems: [1, 3],
-    spread: 0.5,
-    droop: 0.15,
-    branching: 0.05,
-    branchAngle: 0.4,
-    leafLength: 0.17,
-    bloom: 'spire',
-    bloomSize: 0.3,
-  },
-  // Shrubs
-  {
-    stems: [2, 3],
-    spread: 0.8,
-    droop: 0.35,
-    branching: 0.62,
-    branchAngle: 0.72,
-    leafLength: 0.1,
-    bloom: 'bud',
-    bloomSize: 0.05,
-  },
-  // Ferns
-  {
-    stems: [3, 5],
-    spread: 1.6,
-    droop: 0.95,
-    branching: 0,
-    branchAngle: 0,
-    leafLength: 0.2,
-    bloom: 'bud',
-    bloomSize: 0.035,
-  },
-];
+/** The members of habits, in their order. */
+type HabitRow = readonly [[number, number], number, number, number, number, number, Bloom, number];
+
+const HABITS: readonly Habit[] = (
+  [
+    [[2, 4], 0.9, 0.25, 0.1, 0.5, 0.16, 'star', 0.105], // Daisies
+    [[1, 2], 0.4, 0.1, 0.34, 0.55, 0.13, 'umbel', 0.17], // Cow parsley
+    [[2, 3], 0.8, 1.15, 0.12, 0.7, 0.15, 'bell', 0.1], // Bellflowers
+    [[1, 3], 0.5, 0.12, 0, 0, 0.3, 'globe', 0.13], // Alliums
+    [[1, 3], 0.55, 0.2, 0, 0, 0.34, 'cup', 0.13], // Tulips
+    [[1, 3], 0.5, 0.15, 0.05, 0.4, 0.17, 'spire', 0.3], // Lupins
+    [[2, 3], 0.8, 0.35, 0.62, 0.72, 0.1, 'bud', 0.05], // Shrubs
+    [[3, 5], 1.6, 0.95, 0, 0, 0.2, 'bud', 0.035], // Ferns
+  ] satisfies HabitRow[]
+).map(habitOf);
 
 const LEAVES: readonly Leaf[] = ['lance', 'oval', 'heart', 'needle'];
 
@@ -128,17 +53,13 @@ const UNNAMED: Species = {
   hue: 95,
   leafHue: 125,
   leaf: 'needle',
-  habit: {
-    stems: [3, 5],
-    spread: 0.8,
-    droop: 0.5,
-    branching: 0,
-    branchAngle: 0,
-    leafLength: 0.22,
-    bloom: 'spire',
-    bloomSize: 0.16,
-  },
+  habit: habitOf([[3, 5], 0.8, 0.5, 0, 0, 0.22, 'spire', 0.16]),
 };
+
+function habitOf([stems, spread, droop, ...row]: HabitRow): Habit {
+  const [branching, branchAngle, leafLength, bloom, bloomSize] = row;
+  return { stems, spread, droop, branching, branchAngle, leafLength, bloom, bloomSize };
+}
 
 /** The same author has the same species on every device. */
 export function speciesOf(author: string | undefined): Species {
