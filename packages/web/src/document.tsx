@@ -4,8 +4,7 @@ import type { VNode } from 'preact';
 
 import { App, type PageComponent } from './app.tsx';
 import { assetsOf, CARD, ICONS } from './assets.ts';
-import type { PageData, RenderOptions } from './page-data.ts';
-import { Guide } from './guide.tsx';
+import type { GuideBlock, PageData, RenderOptions } from './page-data.ts';
 import { hrefIn, pathOf } from './shell.ts';
 import { SlotsContext } from './speaking/slots.ts';
 import { PAPER } from './web-manifest.ts';
@@ -120,4 +119,39 @@ function allEntries({ shell }: PageData): NonNullable<PageData['feeds']> {
   return FEED_FORMS.map((form) => {
     return { title: shell.service, type: FEED_TYPES[form], href: SHORT_FEED_PATHS[form] };
   });
+}
+
+interface GuideProps extends NonNullable<RenderOptions['guide']> {
+  readonly title: string;
+}
+
+function Guide({ title, blocks }: GuideProps): VNode {
+  return (
+    <details class="guide">
+      <summary>{title}</summary>
+      {blocks.map((block, index) => (
+        <Block key={index} block={block} />
+      ))}
+    </details>
+  );
+}
+
+function Block({ block }: { readonly block: GuideBlock }): VNode {
+  if ('text' in block) return <p>{block.text}</p>;
+  if ('code' in block) {
+    return (
+      <pre>
+        <code>{block.code}</code>
+      </pre>
+    );
+  }
+  return (
+    <ul>
+      {block.links.map(({ href, meaning }) => (
+        <li key={href}>
+          <a href={href}>{href}</a>: {meaning}
+        </li>
+      ))}
+    </ul>
+  );
 }

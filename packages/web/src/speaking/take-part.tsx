@@ -17,7 +17,7 @@ interface TakePartProps extends Pick<SpeakFormProps, 'room' | 'inReplyTo' | 'to'
 /** An unfinished draft opens its form by itself. */
 export function TakePart({ kinds, ...form }: TakePartProps): VNode {
   const shell = useShell();
-  const { speaking } = useWords();
+  const { entry, speaking } = useWords();
   const [open, setOpen] = useState<Kind>();
   // A link leads to the form until the script can open it here.
   const [isReady, setReady] = useState(false);
@@ -56,7 +56,7 @@ export function TakePart({ kinds, ...form }: TakePartProps): VNode {
                 event.currentTarget.click();
               }}
             >
-              {form.inReplyTo === undefined ? shell.kinds[kind].title : speaking.reply}
+              {form.inReplyTo === undefined ? shell.kinds[kind].title : entry.reply}
             </a>
           </li>
         ))}
