@@ -11,7 +11,7 @@ import { suite, test } from 'node:test';
 
 import { Gateway } from '@open-presence/client';
 
-import { OriginWithholdings } from '../../packages/cli/src/log/origin-withholdings.ts';
+import { OriginWithholdings } from '../../packages/cli/src/log/follow-origin.ts';
 import { dataFolder } from '../gateway-process.ts';
 
 const COMMAND = join(import.meta.dirname, '../../packages/cli/presence.js');

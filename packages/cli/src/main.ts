@@ -16,7 +16,7 @@ import { useProxies } from './environment-proxy.ts';
 import { EXIT_UNREACHABLE } from './exit-codes.ts';
 import type { ProcessContext, TextOutput } from './process-context.ts';
 import { createProgram } from './program.ts';
-import { guardedText, guardTerminal } from './safe-terminal.ts';
+import { guardedText, guardTerminal } from './safe-text.ts';
 import { serviceManager } from './service-manager.ts';
 import { nonBlocking, ServiceOutput, type ServiceOutputOptions } from './service-output.ts';
 import { describeDropped, terminalLog } from './terminal-log.ts';

@@ -11,7 +11,7 @@ type Source = () => Promise<(context: ProcessContext) => Command>;
 /** By their names, in their groups. */
 const GROUPS: Readonly<Record<string, Readonly<Record<string, Source>>>> = {
   'Visit a gateway:': {
-    hello: async () => (await import('./visit/hello.ts')).helloCommand,
+    hello: async () => (await import('./visit/say.ts')).helloCommand,
     trace: async () => (await import('./visit/say.ts')).traceCommand,
     seed: async () => (await import('./visit/say.ts')).seedCommand,
     whisper: async () => (await import('./visit/say.ts')).whisperCommand,

@@ -1,3 +1,5 @@
+import { StringDecoder } from 'node:string_decoder';
+
 /**
  * Visitors' words on a terminal: whatever they contain, they are shown and never obeyed. Needs no library: a
  * start would wait for it.
@@ -21,4 +23,28 @@ export function safeText(text: string): string {
 /** The same on one line. */
 export function safeLine(text: string): string {
   return safeText(text).replaceAll(/\s+/g, ' ').trim();
+}
+
+/** Colours and weights of text, and the way back over a line of progress. */
+// oxlint-disable-next-line no-control-regex -- It looks for controls.
+const OWN = /(\r\u001B\[K|\u001B\[[\d;]*m)/;
+
+/**
+ * Makes everything that is written to the terminal safe from now on: nothing in it is obeyed but what this
+ * program itself uses.
+ */
+export function guardTerminal(stream: NodeJS.WriteStream): void {
+  const write = stream.write.bind(stream);
+  const decoder = new StringDecoder('utf8');
+  stream.write = (data: string | Uint8Array, ...rest: readonly unknown[]): boolean => {
+    const text = guardedText(typeof data === 'string' ? data : decoder.write(data));
+    return Boolean(Reflect.apply(write, undefined, [text, ...rest]));
+  };
+}
+
+export function guardedText(text: string): string {
+  return text
+    .split(OWN)
+    .map((part, at) => (at % 2 === 1 ? part : safeText(part)))
+    .join('');
 }

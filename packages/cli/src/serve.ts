@@ -23,7 +23,7 @@ import {
 } from './configuration.ts';
 import { describeListen, listenAddress } from './listen-setting.ts';
 import type { ProcessContext } from './process-context.ts';
-import { PAGES_MEND } from './doctor/machine-checks.ts';
+import { PAGES_MEND } from './doctor/start-checks.ts';
 import { followForServing, type MirroredOrigin, mirroredOrigin } from './serve-mirror.ts';
 import { startReport, type StartReport } from './start-report.ts';
 

@@ -12,7 +12,7 @@ import { untilNamedIsThere } from './doors/seen.ts';
 import { webDoor } from './doors/web/web.ts';
 import { Router } from './http/router.ts';
 
-export { hasPages } from './doors/web/has-pages.ts';
+export { hasPages } from './doors/web/web.ts';
 
 /** By their names in the log of requests. */
 const DOORS: Readonly<Record<string, ProtocolDoor>> = {

@@ -12,8 +12,13 @@ import { safeText } from '../safe-text.ts';
 import { checkAddresses } from './address-checks.ts';
 import { type Finding, ok } from './finding.ts';
 import { checkFolder } from './folder-checks.ts';
-import { checkDescriptors, checkPages } from './machine-checks.ts';
-import { checkListening, checkLogFolder, checkServers } from './start-checks.ts';
+import {
+  checkDescriptors,
+  checkListening,
+  checkLogFolder,
+  checkPages,
+  checkServers,
+} from './start-checks.ts';
 
 const ANY_ADDRESS = /^(?:0\.0\.0\.0|::)$/;
 const MARKS: Readonly<Record<Finding['level'], string>> = {

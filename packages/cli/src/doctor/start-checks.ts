@@ -1,8 +1,9 @@
-/** What would keep a gateway from starting, beside its folder's permissions and the machine. */
+/** What would keep a gateway from starting, beside its folder's permissions. */
 import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 
-import { checkCluster, checkLog, type ListenAddress } from '@open-presence/gateway';
+import { checkCluster, checkLog, hasPages, type ListenAddress } from '@open-presence/gateway';
 
 import type { Configuration } from '../configuration.ts';
 import { fault, type Finding, ok, reasonOf, warning } from './finding.ts';
@@ -46,3 +47,32 @@ export async function checkListening(address: ListenAddress): Promise<readonly F
     server.close();
   }
 }
+
+const CHECK = 'descriptors';
+/** Each visitor who is connected takes one. */
+const FEW_DESCRIPTORS = 65_536;
+/** A gateway of one thread does not start with 64, and each further thread takes some. */
+const NEEDED_DESCRIPTORS = 256;
+
+export async function checkDescriptors(): Promise<Finding> {
+  let limits: string;
+  try {
+    limits = await readFile('/proc/self/limits', 'latin1');
+  } catch {
+    return ok(CHECK, 'the limit is not known on this system');
+  }
+  const [, limit = 'unlimited'] = /^Max open files +\S+ +(\S+)/m.exec(limits) ?? [];
+  const text = `up to ${limit} of this user, one for each connection`;
+  if (limit === 'unlimited' || Number(limit) >= FEW_DESCRIPTORS) return ok(CHECK, text);
+  const mend = 'Raise it: LimitNOFILE= in a systemd unit, "ulimit -Hn" in a shell.';
+  if (Number(limit) < NEEDED_DESCRIPTORS)
+    return fault(CHECK, `${text}: a gateway needs ${NEEDED_DESCRIPTORS} or more`, mend);
+  return warning(CHECK, text, mend);
+}
+
+export function checkPages(): Finding {
+  if (hasPages()) return ok('pages', 'they are built');
+  return fault('pages', 'they are not built: browsers get JSON', PAGES_MEND);
+}
+
+export const PAGES_MEND = 'Run "npm ci" or "npm run build:web" in the folder of the repository.';

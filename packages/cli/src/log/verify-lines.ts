@@ -1,4 +1,8 @@
 /** `presence verify URL|FILE`: verifies a log that is read as lines, against a checkpoint that was kept. */
+import { createHash } from 'node:crypto';
+import { readFile, rename, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+
 import {
   ChainVerifier,
   type Checkpoint,
@@ -7,13 +11,13 @@ import {
   PresenceError,
   readLogLines,
 } from '@open-presence/client';
+import { makeFolder } from '@open-presence/gateway/prepare-folder';
 
 import { decompressed, readFileChunks } from '../copy/compression.ts';
 import { EXIT_FAILED, EXIT_UNREACHABLE } from '../exit-codes.ts';
 import type { ProcessContext } from '../process-context.ts';
-import { CLEAR_LINE } from '../terminal-log.ts';
 import { safeText } from '../safe-text.ts';
-import { CheckpointFile, checkpointFileFor } from './checkpoint-file.ts';
+import { CLEAR_LINE } from '../terminal-log.ts';
 import { PLATFORM_SHA256 } from './platform-sha256.ts';
 
 export interface VerifyLinesOptions {
@@ -172,3 +176,52 @@ const FAULTS: ReadonlySet<string> = new Set([
   'not-a-log',
   'unreadable-entry',
 ]);
+
+/** `folder`: of the user's state (XDG Base Directory Specification). One file for each address. */
+function checkpointFileFor(folder: string, address: string): string {
+  const { host, href } = new URL(address);
+  const name = createHash('sha256').update(href.replace(/\/+$/, '')).digest('hex').slice(0, 12);
+  return join(
+    folder,
+    'open-presence',
+    'checkpoints',
+    `${host.replace(/[^\w.-]/g, '_')}-${name}.json`,
+  );
+}
+
+class CheckpointFile {
+  readonly #path: string;
+
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  /** Undefined where there is no file yet. Throws for one that has something else. */
+  async read(): Promise<Checkpoint | undefined> {
+    let text: string;
+    try {
+      text = await readFile(this.#path, 'utf8');
+    } catch (error) {
+      if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+      throw error;
+    }
+    const found = checkpointIn(text);
+    if (found === undefined)
+      throw new Error(`"${this.#path}" has no checkpoint. Remove it to begin anew.`);
+    return found;
+  }
+
+  async write({ log, head, link }: Checkpoint): Promise<void> {
+    makeFolder(dirname(this.#path));
+    const next = `${this.#path}.next`;
+    await writeFile(next, `${JSON.stringify({ log, head, link })}\n`);
+    await rename(next, this.#path);
+  }
+}
+
+function checkpointIn(text: string): Checkpoint | undefined {
+  const found = /^\s*\{"log":"([^"\\]+)","head":(\d{1,16}),"link":"([\da-f]{64})"\}\s*$/.exec(text);
+  const [, log, head, link] = found ?? [];
+  if (log === undefined || link === undefined) return undefined;
+  return { log, head: Number(head), link };
+}

@@ -1,11 +1,13 @@
-/** `presence trace`, `seed`, `whisper` and `reply`: say something, of any length. */
+/** `presence hello`, `trace`, `seed`, `whisper` and `reply`: say something, of any length. */
 import type { Members, Stored } from '@open-presence/client';
 import type { Kind } from '@open-presence/protocol';
 import { Command, InvalidArgumentError, Option } from 'commander';
 
 import type { ProcessContext } from '../process-context.ts';
+import { safeText } from '../safe-text.ts';
 import { entryView } from './entry-view.ts';
 import { inputText } from './input-text.ts';
+import { remember } from './remembered.ts';
 import { addVisitorOptions, type Visit, visit, type VisitorOptions } from './visit.ts';
 
 interface Options extends VisitorOptions {
@@ -107,4 +109,40 @@ async function say({ text, options, context }: Saying, store: Say): Promise<void
     await output.write(isPretty ? entryView(stored, output) : `${JSON.stringify(stored)}\n`);
   };
   await visit(context, options, sayIt, { says: true });
+}
+
+interface HelloOptions extends VisitorOptions {
+  readonly seeking?: readonly string[];
+  readonly room?: string;
+}
+
+/** Makes first contact, and remembers the name and the gateway. */
+export function helloCommand(context: ProcessContext): Command {
+  const command = new Command('hello')
+    .description('make first contact: say who you are and what you seek')
+    .argument('[name]', 'your name, which later commands use too')
+    .option('--seeking <words...>', 'what you seek; others who seek the same are your companions')
+    .option('--room <slug>', 'the room to say it in');
+  addVisitorOptions(command, 'presence hello Lumen --seeking others silence');
+  return command.action(async (name: string | undefined, options: HelloOptions) => {
+    const identity = name ?? options.identity;
+    const say = (at: Visit): Promise<void> => greet(at, options, context);
+    await visit(context, { ...options, identity }, say, { says: true });
+  });
+}
+
+async function greet(
+  { gateway, output, json, signal, notify }: Visit,
+  { seeking = [], room }: HelloOptions,
+  { configurationFolder }: ProcessContext,
+): Promise<void> {
+  const arrival = await gateway.firstContact({ seeking, room }, { signal });
+  const { address: url, identity } = gateway;
+  if (identity !== undefined) await remember(configurationFolder, { url, identity });
+  if (json || !output.isTerminal) return await output.write(`${JSON.stringify(arrival)}\n`);
+  const { welcome, companions, next: _, ...entry } = arrival;
+  await output.write(`${safeText(welcome)}\n\n${entryView(entry, output)}`);
+  if (companions.length > 0) await output.write('Others who seek the same:\n\n');
+  for (const companion of companions) await output.write(entryView({ ...companion }, output));
+  notify('Next: presence rooms, presence read, presence trace "…", presence watch');
 }

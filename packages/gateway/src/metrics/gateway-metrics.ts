@@ -7,12 +7,19 @@
  */
 import { statfs } from 'node:fs/promises';
 
-import { STATES, type State } from '@open-presence/protocol';
+import { type State, STATES } from '@open-presence/protocol';
 import { collectDefaultMetrics, Registry } from 'prom-client';
 
 import { addCounter, addGauge, addHistogram, type Samples } from './families.ts';
-import { DURATION_BUCKETS, HttpMetrics, type HttpUsage, type RouteTotals } from './http-metrics.ts';
-import { abortedSamples, durationSamples, requestSamples } from './route-samples.ts';
+import {
+  abortedSamples,
+  DURATION_BUCKETS,
+  durationSamples,
+  HttpMetrics,
+  type HttpUsage,
+  requestSamples,
+  type RouteTotals,
+} from './http-metrics.ts';
 import {
   APPEND_OUTCOMES,
   BYTE_BUCKETS,

@@ -1,5 +1,6 @@
 /** What a thread that serves HTTP has answered, and what is open in it. */
 import { add, allocateCells, Buckets, type Cells, type HistogramValue } from './cells.ts';
+import type { Sample } from './families.ts';
 
 /** In seconds. */
 export const DURATION_BUCKETS: Buckets = new Buckets([
@@ -109,4 +110,20 @@ export class HttpMetrics {
 function methodIndex(method: string): number {
   const index = (METHODS as readonly string[]).indexOf(method);
   return index === -1 ? METHODS.length - 1 : index;
+}
+
+export function* requestSamples(totals: Iterable<RouteTotals>): Generator<Sample<number>> {
+  for (const { method, route, statuses } of totals)
+    for (const { status, count } of statuses)
+      if (count > 0) yield [{ method, route, status }, count];
+}
+
+export function* abortedSamples(totals: Iterable<RouteTotals>): Generator<Sample<number>> {
+  for (const { method, route, aborted } of totals)
+    if (aborted > 0) yield [{ method, route }, aborted];
+}
+
+export function* durationSamples(totals: Iterable<RouteTotals>): Generator<Sample<HistogramValue>> {
+  for (const { method, route, duration } of totals)
+    if ((duration.cumulative.at(-1) ?? 0) > 0) yield [{ method, route }, duration];
 }

@@ -4,7 +4,7 @@ import { suite, test } from 'node:test';
 import fc from 'fast-check';
 
 import { anyCharacter } from '../../json/characters.fixture.ts';
-import { attribute, element } from './xml.ts';
+import { attribute, element } from './atom.ts';
 
 /** What a parser of XML makes of text without markup (XML 1.0 sections 2.11, 3.3.3 and 4.1). */
 function read(markup: string, space: RegExp): string {

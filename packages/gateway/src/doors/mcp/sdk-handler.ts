@@ -8,23 +8,24 @@
 import {
   createMcpHandler,
   isLegacyRequest,
-  ProtocolError,
-  WebStandardStreamableHTTPServerTransport,
   type McpHttpHandler,
   type McpServer,
   type McpServerFactory,
+  ProtocolError,
   type Server,
+  WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
 import { GatewayError, weightedList, weightIn } from '@open-presence/protocol';
 
+import { yieldPeriodically } from '../../fair-turns.ts';
 import { isDisconnected } from '../../http/context.ts';
 import { sendProblem } from '../../http/response/problem.ts';
 import { EVENT_STREAM } from '../../http/routing/door.ts';
 import { toJsonObject } from '../../json/json-object.ts';
 import type { DoorContext, DoorRequest } from '../context.ts';
 import { ResourceUpdates } from './resource-updates.ts';
+import { resourceError, subscribedUri } from './resources.ts';
 import { sendSdkResponse } from './response-stream.ts';
-import { resolveSubscriptions } from './subscription.ts';
 import type { McpRequest } from './tools/tool-call.ts';
 
 /** Creates the server that handles one message; clients of legacy revisions begin with `initialize`. */
@@ -167,4 +168,33 @@ function sdkRequest({ request }: DoorRequest, signal: AbortSignal): Request {
 function acceptsEventStream({ request }: DoorRequest): boolean {
   const named = weightedList(request.headers.accept ?? '', [EVENT_STREAM]);
   return named.some((element) => weightIn(element) > 0);
+}
+
+/**
+ * The message with the URIs that notifications have. Rejects with the error that answers it if one of
+ * them names nothing: it would never be notified.
+ */
+async function resolveSubscriptions(app: DoorContext, message: unknown): Promise<unknown> {
+  const request = toJsonObject(message);
+  const params = toJsonObject(request['params']);
+  const notifications = toJsonObject(params['notifications']);
+  const { resourceSubscriptions: wanted } = notifications;
+  // The SDK refuses others.
+  if (!Array.isArray(wanted)) return message;
+  const yieldTurn = yieldPeriodically();
+  const uris = new Set<unknown>();
+  for (const uri of wanted as readonly unknown[]) {
+    uris.add(typeof uri === 'string' ? await resolve(app, uri) : uri);
+    await yieldTurn();
+  }
+  const resolved = { ...notifications, resourceSubscriptions: [...uris] };
+  return { ...request, params: { ...params, notifications: resolved } };
+}
+
+async function resolve(app: DoorContext, uri: string): Promise<string> {
+  try {
+    return await subscribedUri(app, uri);
+  } catch (error) {
+    throw resourceError(app, uri, error);
+  }
 }

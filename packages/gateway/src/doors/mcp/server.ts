@@ -1,22 +1,23 @@
 /** A server of the SDK, which lives for one request: its capabilities and request handlers. */
 import {
+  type GetPromptResult,
+  type JSONRPCRequest,
+  type ListPromptsResult,
   ProtocolError,
   ProtocolErrorCode,
-  Server,
-  type JSONRPCRequest,
   type Result,
+  Server,
   type ServerCapabilities,
   type ServerContext,
 } from '@modelcontextprotocol/server';
 
 import type { Localization } from '../../http/route-description.ts';
+import { toJsonObject } from '../../json/json-object.ts';
 import { untilSeen } from '../../operations/until-seen.ts';
 import { localizationFor } from '../context.ts';
-import { getPrompt, listPrompts } from './prompts.ts';
-import { paramsError } from './params-error.ts';
 import { listResources, listResourceTemplates, readResource, resourceError } from './resources.ts';
-import { errorResult } from './tools/results.ts';
 import { SERVER_NAME } from './server-card.ts';
+import { errorResult } from './tools/results.ts';
 import type { McpRequest, ToolContext } from './tools/tool-call.ts';
 import { argumentNotes, listTools, TOOLS } from './tools/tools.ts';
 
@@ -144,4 +145,79 @@ function handlePrompts(server: Server, localization: Localization): void {
 function unknownName(type: string, name: string, known: readonly string[]): ProtocolError {
   const detail = `Cannot find the ${type} ${JSON.stringify(name.slice(0, 100))}. Known are ${known.join(', ')}.`;
   return new ProtocolError(ProtocolErrorCode.InvalidParams, detail);
+}
+
+/** How the SDK's message begins, before the list. */
+const BEFORE_LIST = /^(?:Invalid tools\/call request: )?(?=\[)/;
+
+/**
+ * The error that answers params of the wrong form, for which the SDK throws a list of faults as the JSON
+ * text of a message; undefined for any other error.
+ */
+function paramsError(method: string, thrown: unknown): ProtocolError | undefined {
+  if (!(thrown instanceof Error) || !BEFORE_LIST.test(thrown.message)) return undefined;
+  const faults = parseList(thrown.message.replace(BEFORE_LIST, '')).map(describe);
+  if (faults.length === 0) return undefined;
+  const detail = `Cannot handle ${method}: ${faults.join('; ')}.`;
+  return new ProtocolError(ProtocolErrorCode.InvalidParams, detail);
+}
+
+function describe(fault: unknown): string {
+  const { path, message } = toJsonObject(fault);
+  const place = Array.isArray(path) ? path.join('.') : 'params';
+  return `${JSON.stringify(place)} is wrong, ${String(message).replace('Invalid input: ', '')}`;
+}
+
+function parseList(text: string): readonly unknown[] {
+  try {
+    const list: unknown = JSON.parse(text);
+    return Array.isArray(list) ? list : [];
+  } catch {
+    return [];
+  }
+}
+
+/** The optional arguments of each prompt: members of a first contact or a trace. */
+const ARGUMENTS: Readonly<Record<string, readonly string[]>> = {
+  first_visit: ['ai_identity', 'seeking'],
+  tend_garden: ['identity'],
+};
+
+function listPrompts(localization: Localization): ListPromptsResult {
+  const { language, text } = localization;
+  const prompts = Object.entries(language.mcp.prompts).map(([name, { title, meaning }]) => ({
+    name,
+    title: text(title),
+    description: text(meaning),
+    arguments: (ARGUMENTS[name] ?? []).map((argument) => ({
+      name: argument,
+      description: meaningOf(localization, argument),
+      required: false,
+    })),
+  }));
+  return { prompts };
+}
+
+function getPrompt(
+  { language, text }: Localization,
+  { name, arguments: args = {} }: { name: string; arguments?: Record<string, string> | undefined },
+): GetPromptResult | undefined {
+  const prompt = Object.entries(language.mcp.prompts).find(([key]) => key === name)?.[1];
+  if (prompt === undefined) return undefined;
+  const lines = (ARGUMENTS[name] ?? []).flatMap((argument) => {
+    const value = args[argument];
+    return value === undefined || value === '' ? [] : [`${argument}: ${value}`];
+  });
+  const request = [text(prompt.text), ...lines].join('\n\n');
+  return {
+    description: text(prompt.meaning),
+    messages: [{ role: 'user', content: { type: 'text', text: request } }],
+  };
+}
+
+function meaningOf({ language, text }: Localization, argument: string): string {
+  const { kinds } = language;
+  const fields = [...kinds.resonance.fields, ...kinds.garden.fields];
+  const meaning = fields.find(({ name }) => name === argument)?.meaning;
+  return meaning === undefined ? '' : text(meaning);
 }

@@ -6,18 +6,32 @@
  * page is complete without scripts, that it loads nothing from elsewhere, and that nothing of the
  * pages is loaded or held in memory before somebody requests one.
  */
-import { GatewayError, KINDS, quoted } from '@open-presence/protocol';
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 
-import type { DoorRequest, ProtocolDoor } from '../context.ts';
+import { GatewayError, KINDS, pagePath, quoted } from '@open-presence/protocol';
+
+import type { RequestContext, StartupContext } from '../../http/context.ts';
+import { COMMON_HEADERS, NO_CACHE, vary } from '../../http/response/headers.ts';
+import type { Representation } from '../../http/routing/door.ts';
+import type { DoorContext, DoorHandler, DoorRequest, ProtocolDoor } from '../context.ts';
 import { assetsRoute } from './assets.ts';
-import { dataRoutes } from './data-routes.ts';
-import { hasPages } from './has-pages.ts';
-import { pageRedirect } from './page-redirect.ts';
 import { pageHandler, pageRoute } from './page-route.ts';
-import { privateRoute } from './private-route.ts';
 
 /** Paths of the API that lead browsers to a page (PROTOCOL.md section 17.5). */
 const SHOWN_BY_PAGES = ['/api/entries/{id}', '/api/rooms/{slug}', '/api/search', '/api/garden'];
+
+/** Leads browsers from a path of the API to the page that shows what it answers. */
+const pageRedirect: Representation<DoorContext> = {
+  type: 'text/html',
+  onlyIfNamed: true,
+  handle: redirect,
+  // The page says that the gateway wakes.
+  whileStarting: redirect,
+};
+
+const JSON_TYPE = 'application/json';
+const loadEntries = () => import('./entries/entries.ts');
 
 const builtPages: ProtocolDoor = {
   routes: [
@@ -39,15 +53,24 @@ const builtPages: ProtocolDoor = {
     })),
     ...SHOWN_BY_PAGES.map((path) => ({ path, get: [pageRedirect] })),
     assetsRoute,
-    privateRoute('/web/manifest.webmanifest', 'application/manifest+json', async (context) => {
-      const { sendManifest } = await import('./manifest.ts');
-      await sendManifest(context);
+    privateRoute('/web/manifest.webmanifest', 'application/manifest+json', async () => {
+      return (await import('./manifest.ts')).sendManifest;
     }),
-    privateRoute('/favicon.ico', 'image/svg+xml', async (context) => {
-      const { sendIcon } = await import('./manifest.ts');
-      await sendIcon(context);
+    privateRoute('/favicon.ico', 'image/svg+xml', async () => {
+      return (await import('./manifest.ts')).sendIcon;
     }),
-    ...dataRoutes,
+    privateRoute('/web/activity', JSON_TYPE, async () => {
+      return (await import('./entries/activity.ts')).sendActivity;
+    }),
+    privateRoute('/web/garden', JSON_TYPE, async () => {
+      return (await import('./entries/garden-entries.ts')).sendGardenEntries;
+    }),
+    privateRoute('/web/entries', JSON_TYPE, async () => (await loadEntries()).sendBatch),
+    privateRoute('/web/entries/{id}', JSON_TYPE, async () => (await loadEntries()).sendEntry),
+    privateRoute('/web/entries/{id}/{of}', JSON_TYPE, async () => (await loadEntries()).sendPiece),
+    privateRoute('/web/events', 'text/event-stream', async () => {
+      return (await import('./entries/events.ts')).sendEvents;
+    }),
   ],
   notFound: {
     // Protocols of programs answer in their own form.
@@ -61,5 +84,36 @@ function noPage({ request }: DoorRequest): never {
   throw new GatewayError('not-found', `There is no page at ${quoted(request.url ?? '')}.`);
 }
 
+/** Whether the pages are built. */
+export function hasPages(): boolean {
+  return existsSync(fileURLToPath(import.meta.resolve('@open-presence/web/renderer')));
+}
+
+/**
+ * A path that only pages and browsers request: it is no part of the contract. What answers it is loaded
+ * at the first request.
+ */
+function privateRoute(
+  path: string,
+  type: string,
+  load: () => Promise<DoorHandler>,
+): ProtocolDoor['routes'][number] {
+  return { path, get: [{ type, handle: async (context) => await (await load())(context) }] };
+}
+
 /** Without built pages, browsers get what programs get. */
 export const webDoor: ProtocolDoor = hasPages() ? builtPages : { routes: [] };
+
+function redirect({ request, response }: RequestContext<StartupContext>): void {
+  const { url = '' } = request;
+  const [path = ''] = url.split('?', 1);
+  const page = pagePath(path.replace(/\/$/, '')) ?? '/';
+  response.writeHead(303, {
+    Location: page + url.slice(path.length),
+    'Content-Length': '0',
+    ...NO_CACHE,
+    ...vary('Accept'),
+    ...COMMON_HEADERS,
+  });
+  response.end();
+}

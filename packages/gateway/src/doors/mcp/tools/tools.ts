@@ -1,21 +1,22 @@
 /** The tools: what runs each of them, and how clients see them. */
 import type { CallToolResult, Tool } from '@modelcontextprotocol/server';
-import { KINDS, type Kind, type Language, type Locale } from '@open-presence/protocol';
+import { type Kind, KINDS, type Language, type Locale } from '@open-presence/protocol';
 
 import { UnknownNames } from '../../../http/parameter-check.ts';
 import type { Localization } from '../../../http/route-description.ts';
-import { toJsonObject, type JsonObject } from '../../../json/json-object.ts';
+import { type JsonObject, toJsonObject } from '../../../json/json-object.ts';
 import { NearNames } from '../../../near-names.ts';
+import { roomDocuments } from '../../../operations/rooms.ts';
+import { presencePage } from '../../../operations/who-is-here.ts';
 import { MAX_ENVELOPE_SIZE } from '../../large-message.ts';
 import { contribute, firstContact } from './contribution-tools.ts';
 import { getEntry } from './entry-tool.ts';
 import { read, search, waitForNews } from './listing-tools.ts';
-import { whoIsHere } from './presence-tool.ts';
-import { listRooms } from './rooms-tool.ts';
+import { callToolResult, MAX_RESULT_SIZE, portableJson } from './results.ts';
 import {
   contributionInput,
-  INTEGER,
   inputSchema,
+  INTEGER,
   parameters,
   searchOrder,
   toolArguments,
@@ -23,8 +24,11 @@ import {
 import {
   CONTRIBUTION_TOOLS,
   LISTING_PARAMETERS,
+  markPresent,
   NEWS_PARAMETERS,
+  parametersOf,
   SEARCH_PARAMETERS,
+  selectionOf,
   type ToolContext,
 } from './tool-call.ts';
 
@@ -144,4 +148,32 @@ function readTool(
     inputSchema: inputSchema(...schema),
     annotations: READ_ANNOTATIONS,
   };
+}
+
+async function whoIsHere(context: ToolContext, args: JsonObject): Promise<CallToolResult> {
+  const { app, language, text, signal } = context;
+  const parameters = parametersOf(args, 'presence', ['room', 'limit']);
+  const { limit: max = Infinity } = await selectionOf(app, parameters);
+  markPresent(app, args);
+  const rooms = parameters.getAll('room');
+  const query = { rooms, limit: max, maxSize: MAX_RESULT_SIZE / 2, signal };
+  const { head, here, lately, more } = await presencePage(app, query);
+  // Otherwise some did not fit.
+  const isLimited = [here, lately].some(({ length }) => length === max);
+  const { crowd, others } = language.mcp.results;
+  return callToolResult(context, {
+    summary: more ? text(isLimited ? others : crowd) : '',
+    own: { here: here.length, lately: lately.length, head, log: app.log.id, more },
+    lines: [
+      ...here.map((visitor) => ({ here: visitor })),
+      ...lately.map((visitor) => ({ lately: visitor })),
+    ].map((one) => portableJson(one)),
+  });
+}
+
+function listRooms(context: ToolContext, args: JsonObject): Promise<CallToolResult> {
+  const { app, locale } = context;
+  markPresent(app, args);
+  const own = { rooms: roomDocuments(app, locale) };
+  return Promise.resolve(callToolResult(context, { summary: '', own, lines: [] }));
 }

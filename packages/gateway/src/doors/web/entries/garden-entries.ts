@@ -13,7 +13,7 @@ import type { Entry, Log, Selection } from '../../../log/log.ts';
 import { everythingScope } from '../../../operations/listing-scope.ts';
 import { waitForListing } from '../../../operations/wait.ts';
 import type { DoorRequest } from '../../context.ts';
-import { pageEntryOf } from './page-entry.ts';
+import { cutText, pageEntryOf } from './page-entry.ts';
 
 /** Entries of one answer. */
 const MAX_ENTRIES = 1024;
@@ -56,13 +56,8 @@ export async function gardenEntryOf(entry: Entry): Promise<GardenEntry> {
     kind,
     time: entry.metadata.time,
     size: entry.size,
-    text: startOf(text === '' ? seeking.join(', ') : text),
+    text: cutText(text === '' ? seeking.join(', ') : text, MAX_TEXT),
     ...(author === undefined ? {} : { author }),
     ...(inReplyTo === undefined ? {} : { inReplyTo }),
   };
-}
-
-/** Not cut within a character. */
-function startOf(text: string): string {
-  return text.length <= MAX_TEXT ? text : text.slice(0, MAX_TEXT).replace(/[\ud800-\udbff]$/, '');
 }

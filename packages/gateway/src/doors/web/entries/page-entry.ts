@@ -2,12 +2,11 @@
 import { OWN_MEMBERS, referencedId } from '@open-presence/protocol';
 import type { PageEntry } from '@open-presence/web/page-data';
 
-import { toJsonObject, type JsonObject } from '../../../json/json-object.ts';
+import { type JsonObject, toJsonObject } from '../../../json/json-object.ts';
 import type { Entry } from '../../../log/log.ts';
 import { readEntryText } from '../../../operations/find-entry.ts';
 import { authorIn, previewOf } from '../../../operations/text-preview.ts';
 import { withheldMember } from '../../../operations/withholdings.ts';
-import { cutText } from './cut-text.ts';
 
 /** Larger entries, in bytes, are shown by the start of their members. */
 const MAX_WHOLE_SIZE = 64 * 1024;
@@ -95,4 +94,9 @@ function valuesOf(value: unknown): readonly string[] | undefined {
   if (!Array.isArray(value)) return undefined;
   const strings = value.filter((item) => typeof item === 'string');
   return strings.length === value.length ? strings : undefined;
+}
+
+/** The start of a text, in UTF-16 code units, cut between characters. */
+export function cutText(text: string, length: number): string {
+  return text.length <= length ? text : text.slice(0, length).replace(/[\ud800-\udbff]$/, '');
 }

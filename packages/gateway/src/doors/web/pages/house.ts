@@ -3,22 +3,27 @@ import {
   FEED_FORMS,
   FEED_TYPES,
   localize,
-  SHORT_FEED_PATHS,
   type PresentDocument,
+  SHORT_FEED_PATHS,
 } from '@open-presence/protocol';
-import type { HouseRoom, PageEntry, PageVisitor, Shell } from '@open-presence/web/page-data';
+import type {
+  HouseRoom,
+  PageEntry,
+  PageVisitor,
+  RenderOptions,
+  Shell,
+} from '@open-presence/web/page-data';
 import { leadOf } from '@open-presence/web/renderer';
 
-import type { Seq } from '../../../log/log.ts';
+import type { Log, Seq } from '../../../log/log.ts';
+import { type Activity, countActivity } from '../../../operations/activity.ts';
 import { roomDocuments } from '../../../operations/rooms.ts';
 import { newestPresent } from '../../../operations/who-is-here.ts';
 import type { RecentAuthor } from '../../../presence/recent-authors.ts';
 import type { DoorContext, DoorRequest } from '../../context.ts';
-import { cutText } from '../entries/cut-text.ts';
-import { houseGuide } from './guide.ts';
-import { pageEntryOf } from '../entries/page-entry.ts';
+import { FIRST_DOORS, firstContactByGet, firstContactRequest, linksTo } from '../../guide-parts.ts';
+import { cutText, pageEntryOf } from '../entries/page-entry.ts';
 import type { PageContent } from '../page-route.ts';
-import { roomActivity } from './room-activity.ts';
 
 const MAX_VISITORS = 12;
 const MAX_NEWEST = 8;
@@ -118,4 +123,78 @@ async function newestOf({ log }: DoorContext, head: Seq): Promise<PageEntry[]> {
       ...(members === undefined ? {} : { members: cutText(members, MAX_BRIEF_LENGTH) }),
     };
   });
+}
+
+/** For AI systems and developers: the first requests, and where to read on. */
+function houseGuide(
+  { app }: DoorRequest,
+  { locale, address }: Shell,
+): NonNullable<RenderOptions['guide']> {
+  const { language, routes } = app;
+  const { pages, labels, kinds } = language;
+  const text: (localized: (typeof pages)['first']) => string = (localized) =>
+    localize(localized, locale);
+  const context = { language, locale, text, address, routes };
+  return {
+    blocks: [
+      { text: `${text(kinds.resonance.meaning)} ${text(pages.own)}` },
+      { code: firstContactRequest(context) },
+      { text: text(pages.byGetHow) },
+      { code: firstContactByGet(context) },
+      { links: linksTo(context, FIRST_DOORS) },
+      { text: text(labels.trust) },
+    ],
+  };
+}
+
+const DAY_MS = 24 * 60 * 60_000;
+const DAYS = 28;
+
+type Counts = ReadonlyMap<string, number>;
+
+interface Counted {
+  /** The end of its last day. */
+  readonly to: number;
+  /** How many entries each room had then. */
+  readonly totals: Counts;
+  readonly activity: Promise<Activity>;
+}
+
+const countedByLog = new WeakMap<Log, Counted>();
+
+/**
+ * By room, the numbers of entries of each day, the oldest day first. Counted in the log once a day, in each
+ * thread: past days do not change, and today's number follows from how many entries the room has.
+ */
+async function roomActivity(app: DoorContext): Promise<(slug: string) => number[]> {
+  const { log } = app;
+  const to = Math.ceil((log.now() + 1) / DAY_MS) * DAY_MS;
+  const totals = totalsOf(log);
+  let counted = countedByLog.get(log);
+  if (counted?.to !== to) {
+    counted = { to, totals, activity: count(app, to) };
+    countedByLog.set(log, counted);
+  }
+  const { counts } = await counted.activity;
+  const earlier = counted.totals;
+  return (slug) => {
+    const since = (totals.get(slug) ?? 0) - (earlier.get(slug) ?? 0);
+    const days = counts[slug] ?? [];
+    return days.map((entries, day) => (day === days.length - 1 ? entries + since : entries));
+  };
+}
+
+async function count(app: DoorContext, to: number): Promise<Activity> {
+  try {
+    return await countActivity(app, { by: 'room', from: to - DAYS * DAY_MS, to, spans: DAYS });
+  } catch (error) {
+    countedByLog.delete(app.log);
+    throw error;
+  }
+}
+
+function totalsOf(log: Log): Counts {
+  const totals = new Map<string, number>();
+  for (const { room, count } of log.roomCounts()) totals.set(room, (totals.get(room) ?? 0) + count);
+  return totals;
 }

@@ -7,12 +7,11 @@ import type { Entry, Log } from '../../../log/log.ts';
 import { entryWithId, findEntry } from '../../../operations/find-entry.ts';
 import { titleExcerpt } from '../../../operations/listing-scope.ts';
 import type { DoorRequest } from '../../context.ts';
-import { cutText } from '../entries/cut-text.ts';
 import { readList } from '../entries/entry-list.ts';
-import { pageEntryOf } from '../entries/page-entry.ts';
+import { cutText, pageEntryOf } from '../entries/page-entry.ts';
+import { readPiece } from '../entries/text-pieces.ts';
 import type { PageContent } from '../page-route.ts';
 import { feedsOf } from './feeds.ts';
-import { readPiece } from '../entries/text-pieces.ts';
 
 /** What an entry answers is shown up to this many steps; more on request. */
 const MAX_ANCESTORS = 3;

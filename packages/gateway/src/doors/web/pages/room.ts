@@ -5,7 +5,7 @@ import type { RoomFilters, Shell } from '@open-presence/web/page-data';
 import { queryOf } from '../../../http/query.ts';
 import { findRoom, roomDocument } from '../../../operations/rooms.ts';
 import type { DoorContext, DoorRequest } from '../../context.ts';
-import { cutText } from '../entries/cut-text.ts';
+import { cutText } from '../entries/page-entry.ts';
 import { readList } from '../entries/entry-list.ts';
 import type { PageContent } from '../page-route.ts';
 import { feedsOf } from './feeds.ts';

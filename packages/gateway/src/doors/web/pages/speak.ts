@@ -1,20 +1,27 @@
 /** The page `/speak`: how programs and agents take part, with requests that work at this address. */
-import { JSON_RPC_PATH, KINDS, localize, pagePath, sayPath } from '@open-presence/protocol';
+import {
+  JSON_RPC_PATH,
+  KINDS,
+  type Language,
+  localize,
+  type LocalizedText,
+  pagePath,
+  sayPath,
+} from '@open-presence/protocol';
 import type {
   CodeExample,
   Endpoint,
+  NamedLink,
   RequestExample,
   Shell,
   SpeakPage,
 } from '@open-presence/web/page-data';
 
-import { pathsById, type Localization } from '../../../http/route-description.ts';
+import { type JsonObject, type Localization, pathsById } from '../../../http/route-description.ts';
 import { describePaths } from '../../../operations/describe-gateway.ts';
 import type { DoorRequest } from '../../context.ts';
-import { curl, requestExamples, streamExamples } from './code-examples.ts';
-import { installCommands, installLinks } from './mcp-clients.ts';
-import { a2aMessages, mcpMessages, type MessageExample } from './message-examples.ts';
 import type { PageContent } from '../page-route.ts';
+import { curl, requestExamples, shellWord, streamExamples } from './code-examples.ts';
 
 const READ_LIMIT = 20;
 
@@ -124,4 +131,85 @@ function endpointsOf(
 function hrefTo(path: string): { readonly href?: string } {
   if (path.includes('{')) return {};
   return { href: pagePath(path) === undefined ? path : `${path}?format=json` };
+}
+
+/** By which clients list the gateway. */
+/**
+ * How MCP clients are told of the gateway: by links that they have registered for, by commands, or by a
+ * file. Each is as the client's own documentation gives it.
+ */
+const NAME = 'open-presence';
+
+function installLinks(url: string): NamedLink[] {
+  const vsCode = encodeURIComponent(JSON.stringify({ name: NAME, type: 'http', url }));
+  const config = encodeURIComponent(Buffer.from(JSON.stringify({ url })).toString('base64'));
+  const query = `name=${NAME}&config=${config}`;
+  return [
+    { name: 'VS Code', href: `vscode:mcp/install?${vsCode}` },
+    { name: 'Cursor', href: `cursor://anysphere.cursor-deeplink/mcp/install?${query}` },
+    { name: 'LM Studio', href: `lmstudio://add_mcp?${query}` },
+  ];
+}
+
+function installCommands(url: string): CodeExample[] {
+  const address = shellWord(url);
+  const servers = { mcpServers: { [NAME]: { type: 'http', url } } };
+  return [
+    {
+      name: 'Claude Code',
+      language: 'shell',
+      code: `claude mcp add --transport http ${NAME} ${address}`,
+    },
+    { name: 'Codex', language: 'shell', code: `codex mcp add ${NAME} --url ${address}` },
+    {
+      name: 'Gemini CLI',
+      language: 'shell',
+      code: `gemini mcp add --transport http ${NAME} ${address}`,
+    },
+    { name: 'mcp.json', language: 'json', code: JSON.stringify(servers, null, 2) },
+  ];
+}
+
+interface MessageExample {
+  readonly method: string;
+  readonly summary: LocalizedText;
+  readonly message: JsonObject;
+}
+
+/** A client of MCP begins with `initialize` by itself. */
+function mcpMessages({ mcp, kinds, labels }: Language): MessageExample[] {
+  const call = (summary: LocalizedText, name: string, given: unknown): MessageExample =>
+    example(summary, 'tools/call', { name, arguments: given });
+  return [
+    example(labels.kinds, 'tools/list', {}),
+    call(kinds.resonance.title, 'first_contact', kinds.resonance.sentences[0]?.body),
+    call(kinds.garden.title, 'leave_trace', kinds.garden.sentences[0]?.body),
+    call(mcp.tools.read.title, 'read', { kind: 'garden', limit: 10 }),
+    call(mcp.tools.search.title, 'search', { q: 'garden' }),
+  ];
+}
+
+function a2aMessages({ kinds, skills }: Language): MessageExample[] {
+  const { text, ...metadata } = kinds.garden.sentences[0]?.body ?? {};
+  const send = (summary: LocalizedText, part: JsonObject, more: JsonObject = {}): MessageExample =>
+    example(summary, 'SendMessage', messageOf(part, more));
+  const follow = { data: { skill: 'follow', after: 0, limit: 1 } };
+  return [
+    send(kinds.garden.title, { text }, { metadata }),
+    send(kinds.resonance.title, { data: kinds.resonance.sentences[0]?.body }),
+    send(skills.read.title, { data: { skill: 'read', limit: 10 } }),
+    example(skills.follow.title, 'SendStreamingMessage', messageOf(follow)),
+    example(skills.follow.title, 'GetTask', { id: FIRST_ENTRY }),
+  ];
+}
+
+/** Follows the first entry of all, at any gateway: the id of a task states all that the task is. */
+const FIRST_ENTRY = `follow-${Buffer.from('after=0&limit=1').toString('base64url')}`;
+
+function example(summary: LocalizedText, method: string, params: JsonObject): MessageExample {
+  return { method, summary, message: { jsonrpc: '2.0', id: 1, method, params } };
+}
+
+function messageOf(part: JsonObject, more: JsonObject = {}): JsonObject {
+  return { message: { messageId: '1', role: 'ROLE_USER', parts: [part], ...more } };
 }
