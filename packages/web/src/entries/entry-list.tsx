@@ -2,7 +2,6 @@
 import type { ComponentChildren, VNode } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 
-import type { PresenceChange } from '../live-events.ts';
 import { WindowedList } from '../list/windowed-list.tsx';
 import { href, useShell, useWords } from '../shell.ts';
 import { rememberedAuthor } from '../speaking/remembered-author.ts';
@@ -17,7 +16,7 @@ import {
   type EntryRange,
   type Entries,
 } from './entry-source.ts';
-import { LiveEntries } from './live-entries.ts';
+import { LiveEntries, type PresenceChange } from './live-entries.ts';
 import { withoutWithheld, type Withholding } from './withheld-entry.ts';
 
 interface EntryListProps extends EntryViewOptions {

@@ -2,22 +2,33 @@
  * New entries as they are stored, each once: a stream, and after each interruption what was missed.
  * Without a stream while nobody looks at the page: browsers open few connections to one place.
  */
-import type { PresenceChange } from '../live-events.ts';
+import { KINDS } from '@open-presence/protocol';
+
 import type { EntryBatch, PageEntry } from './entry-data.ts';
 import { fetchWithheld, type Withholding } from './withheld-entry.ts';
+
+export interface PresenceChange {
+  readonly identity: string;
+  readonly state: 'here' | 'gone';
+  /** Slug. */
+  readonly room: string | null;
+  readonly time: string;
+}
 
 interface LiveEntriesOptions {
   /** Parameters of `/web/events` that select the entries. */
   readonly query: string;
   /** The last entry that is known. */
   readonly head: number;
+  /** Whether all that is missed is wanted, however much it is. */
+  readonly isGapless?: boolean;
   /** Whether events of visitors are wanted too, and which visitor this page is. */
   readonly presence?: { readonly as: string | undefined };
   /** `isGap`: more were missed, between those that are known and the first of these. */
   readonly onEntries: (entries: readonly PageEntry[], isGap: boolean) => void;
   readonly onPresence?: (change: PresenceChange) => void;
   readonly onWithheld: (withholdings: readonly Withholding[]) => void;
-  readonly onConnection: (isConnected: boolean) => void;
+  readonly onConnection?: (isConnected: boolean) => void;
 }
 
 const MAX_MISSED = 40;
@@ -28,6 +39,7 @@ const COLLECT_MS = 40;
 
 export class LiveEntries {
   readonly #options: LiveEntriesOptions;
+  readonly #closing = new AbortController();
   #cursor: number;
   #source: EventSource | undefined;
   #retryTimer: ReturnType<typeof setTimeout> | undefined;
@@ -36,24 +48,22 @@ export class LiveEntries {
   #collectTimer: ReturnType<typeof setTimeout> | undefined;
   /** Counts connections: what an earlier one receives late is left out. */
   #attempt = 0;
-  /** Whether entries may have been missed. The first stream itself sends what is newer than the page. */
+  /** Whether entries may have been missed. */
   #wasConnected = false;
 
   constructor(options: LiveEntriesOptions) {
     this.#options = options;
     this.#cursor = options.head;
-    addEventListener('online', this.#restart);
-    addEventListener('pagehide', this.#disconnect);
-    addEventListener('pageshow', this.#onVisibility);
-    document.addEventListener('visibilitychange', this.#onVisibility);
+    const { signal } = this.#closing;
+    addEventListener('online', this.#restart, { signal });
+    addEventListener('pagehide', this.#disconnect, { signal });
+    addEventListener('pageshow', this.#onVisibility, { signal });
+    document.addEventListener('visibilitychange', this.#onVisibility, { signal });
     this.#onVisibility();
   }
 
   close(): void {
-    removeEventListener('online', this.#restart);
-    removeEventListener('pagehide', this.#disconnect);
-    removeEventListener('pageshow', this.#onVisibility);
-    document.removeEventListener('visibilitychange', this.#onVisibility);
+    this.#closing.abort();
     this.#disconnect();
     clearTimeout(this.#collectTimer);
   }
@@ -78,10 +88,8 @@ export class LiveEntries {
 
   async #connect(): Promise<void> {
     const attempt = this.#attempt;
-    if (!this.#wasConnected) {
-      this.#open(attempt);
-      return;
-    }
+    // A stream sends all that is newer than its cursor.
+    if (!this.#wasConnected || this.#options.isGapless === true) return this.#open(attempt);
     try {
       const { entries, head, next } = await this.#readMissed();
       const withheld = await fetchWithheld();
@@ -110,7 +118,7 @@ export class LiveEntries {
     source.addEventListener('head', () => {
       this.#retryMs = FIRST_RETRY_MS;
       this.#wasConnected = true;
-      this.#options.onConnection(true);
+      this.#options.onConnection?.(true);
     });
     source.addEventListener('entry', ({ data }) => {
       if (attempt === this.#attempt) this.#collect(JSON.parse(String(data)) as PageEntry);
@@ -134,14 +142,13 @@ export class LiveEntries {
     if (presence === undefined) return parameters.toString();
     if (presence.as !== undefined) parameters.set('as', presence.as);
     // Naming a kind leaves the others out.
-    const kinds = ['resonance', 'garden', 'seeds', 'shepit'];
-    if (!parameters.has('kind')) for (const kind of kinds) parameters.append('kind', kind);
+    if (!parameters.has('kind')) for (const kind of KINDS) parameters.append('kind', kind);
     parameters.append('kind', 'presence');
     return parameters.toString();
   }
 
   #retry(): void {
-    this.#options.onConnection(false);
+    this.#options.onConnection?.(false);
     this.#disconnect();
     this.#retryTimer = setTimeout(() => void this.#connect(), this.#retryMs);
     this.#retryMs = Math.min(2 * this.#retryMs, MAX_RETRY_MS);

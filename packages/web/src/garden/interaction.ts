@@ -8,22 +8,24 @@ const KEY_ZOOM = 1.8;
 
 export type OpenEntry = (item: SceneItem, event: MouseEvent | KeyboardEvent) => void;
 
-export function listenTo(
-  stage: HTMLElement,
-  picture: GardenPicture,
-  open: OpenEntry,
-  signal: AbortSignal,
-): void {
-  listenToPointers(stage, picture, open, signal);
-  listenToWheel(stage, picture, signal);
-  listenToKeys(stage, picture, open, signal);
+interface Controls {
+  readonly stage: HTMLElement;
+  readonly picture: GardenPicture;
+  readonly open: OpenEntry;
+  /** Ends the listening. */
+  readonly signal: AbortSignal;
+}
+
+export function listenTo(controls: Controls): void {
+  listenToPointers(controls);
+  listenToWheel(controls);
+  listenToKeys(controls);
 }
 
 /** Follows a meadow to its plants, and a plant to its entry. */
 function activate(
   item: SceneItem,
-  picture: GardenPicture,
-  open: OpenEntry,
+  { picture, open }: Controls,
   event: MouseEvent | KeyboardEvent,
 ): void {
   if (item.item === 'meadow') picture.approach(item);
@@ -35,12 +37,8 @@ interface Pointer {
   y: number;
 }
 
-function listenToPointers(
-  stage: HTMLElement,
-  picture: GardenPicture,
-  open: OpenEntry,
-  signal: AbortSignal,
-): void {
+function listenToPointers(controls: Controls): void {
+  const { stage, picture, signal } = controls;
   const pressed = new Map<number, Pointer>();
   let travelled = 0;
   /** What a finger has touched before, and opens by touching it again. */
@@ -63,7 +61,7 @@ function listenToPointers(
       return;
     }
     const [other] = [...pressed].filter(([id]) => id !== event.pointerId).map(([, place]) => place);
-    if (other !== undefined) pinch(stage, picture, { from, to, other });
+    if (other !== undefined) pinch(controls, { from, to, other });
     else picture.view.pan((from.x - to.x) / stage.clientWidth);
     travelled += Math.abs(to.x - from.x) + Math.abs(to.y - from.y);
     if (travelled > CLICK_DISTANCE) picture.point();
@@ -76,7 +74,7 @@ function listenToPointers(
     if (item === undefined) return;
     const opensAtOnce = event.pointerType === 'mouse' || item === touched || item.item === 'meadow';
     touched = item;
-    if (opensAtOnce) activate(item, picture, open, event);
+    if (opensAtOnce) activate(item, controls, event);
   };
   stage.addEventListener('pointerdown', onDown, { signal });
   stage.addEventListener('pointermove', onMove, { signal });
@@ -93,8 +91,7 @@ function listenToPointers(
 
 /** Two fingers: their distance zooms, their middle pans. */
 function pinch(
-  stage: HTMLElement,
-  picture: GardenPicture,
+  { stage, picture }: Controls,
   { from, to, other }: { readonly from: Pointer; readonly to: Pointer; readonly other: Pointer },
 ): void {
   const width = stage.clientWidth;
@@ -105,7 +102,7 @@ function pinch(
 }
 
 /** With Ctrl, as pinching on a touchpad is reported too; without it, the page scrolls. */
-function listenToWheel(stage: HTMLElement, picture: GardenPicture, signal: AbortSignal): void {
+function listenToWheel({ stage, picture, signal }: Controls): void {
   const onWheel = (event: WheelEvent): void => {
     const unit = event.deltaMode === WheelEvent.DOM_DELTA_PIXEL ? 1 : 30;
     const [across, down] = [event.deltaX * unit, event.deltaY * unit];
@@ -123,12 +120,8 @@ function listenToWheel(stage: HTMLElement, picture: GardenPicture, signal: Abort
   stage.addEventListener('wheel', onWheel, { signal, passive: false });
 }
 
-function listenToKeys(
-  stage: HTMLElement,
-  picture: GardenPicture,
-  open: OpenEntry,
-  signal: AbortSignal,
-): void {
+function listenToKeys(controls: Controls): void {
+  const { stage, picture, signal } = controls;
   const actions: Readonly<Record<string, (event: KeyboardEvent) => void>> = {
     ArrowLeft: ({ shiftKey }) => (shiftKey ? picture.view.pan(-0.25) : void picture.focusNext(-1)),
     ArrowRight: ({ shiftKey }) => (shiftKey ? picture.view.pan(0.25) : void picture.focusNext(1)),
@@ -140,7 +133,7 @@ function listenToKeys(
     '0': () => picture.view.showWhole(),
     Escape: () => picture.unfocus(),
     Enter: (event) => {
-      if (picture.focused !== undefined) activate(picture.focused, picture, open, event);
+      if (picture.focused !== undefined) activate(picture.focused, controls, event);
     },
   };
   const onKey = (event: KeyboardEvent): void => {

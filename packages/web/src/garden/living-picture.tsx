@@ -6,6 +6,7 @@ import type { GardenPage } from '../page-data.ts';
 import { href, useShell, useWords } from '../shell.ts';
 import { Caption, type Described, spokenText } from './caption.tsx';
 import type { GardenEntry } from './garden-data.ts';
+import type { OpenEntry } from './interaction.ts';
 import type { Author } from './main-authors.ts';
 import type { GardenPicture } from './picture.ts';
 
@@ -55,19 +56,13 @@ export function LivingPicture(props: LivingPictureProps): VNode | null {
     });
     picture.current = made;
     signal.addEventListener('abort', () => made.close());
-    const open = (id: string, inNewTab: boolean): void => {
-      const address = href(shell, `/entries/${id}`);
-      if (inNewTab) window.open(address, '_blank', 'noopener');
+    const open: OpenEntry = (item, event) => {
+      if (item.item !== 'growth') return;
+      const address = href(shell, `/entries/${item.entry.id}`);
+      if (event.ctrlKey || event.metaKey) window.open(address, '_blank', 'noopener');
       else location.assign(address);
     };
-    listenTo(
-      stage.current,
-      made,
-      (item, event) => {
-        if (item.item === 'growth') open(item.entry.id, event.ctrlKey || event.metaKey);
-      },
-      signal,
-    );
+    listenTo({ stage: stage.current, picture: made, open, signal });
     onLive(made);
   }
 

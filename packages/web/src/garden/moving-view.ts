@@ -117,8 +117,8 @@ export class MovingView {
   /** Returns whether the view is where it should be. */
   follow(now: number): boolean {
     if (this.#travel === undefined) return true;
-    this.#range = this.#travel.viewAt(now);
-    const isOver = this.#travel.isOver(now);
+    this.#range = viewAt(this.#travel, now);
+    const isOver = this.#range === this.#travel.to;
     if (isOver) this.#travel = undefined;
     this.#callbacks.onChange();
     return isOver;
@@ -141,36 +141,26 @@ export class MovingView {
 
   #travelTo(to: TimeRange): void {
     if (this.#calm.matches) return this.#show(to);
-    this.#travel = new Travel(this.#range, to, performance.now());
+    this.#travel = { from: this.#range, to, started: performance.now() };
     this.#callbacks.onTravel();
   }
 }
 
 /** A change of the view that takes a moment. */
-class Travel {
+interface Travel {
+  readonly from: TimeRange;
   readonly to: TimeRange;
-  readonly #from: TimeRange;
-  readonly #started: number;
+  readonly started: number;
+}
 
-  constructor(from: TimeRange, to: TimeRange, started: number) {
-    this.#from = from;
-    this.to = to;
-    this.#started = started;
-  }
-
-  isOver(now: number): boolean {
-    return now - this.#started >= TRAVEL_MS;
-  }
-
-  /** Lengths change by the same factor in each frame. */
-  viewAt(now: number): TimeRange {
-    if (this.isOver(now)) return this.to;
-    const part = Math.max(0, (now - this.#started) / TRAVEL_MS);
-    const eased = part * part * (3 - 2 * part);
-    const [first, last] = [lengthOf(this.#from), lengthOf(this.to)];
-    const length = first * (last / first) ** eased;
-    const share = first === last ? eased : (first - length) / (first - last);
-    const from = this.#from.from + (this.to.from - this.#from.from) * share;
-    return { from, to: from + length };
-  }
+/** Lengths change by the same factor in each frame. */
+function viewAt({ from: start, to: end, started }: Travel, now: number): TimeRange {
+  const part = (now - started) / TRAVEL_MS;
+  if (part >= 1) return end;
+  const eased = part <= 0 ? 0 : part * part * (3 - 2 * part);
+  const [first, last] = [lengthOf(start), lengthOf(end)];
+  const length = first * (last / first) ** eased;
+  const share = first === last ? eased : (first - length) / (first - last);
+  const from = start.from + (end.from - start.from) * share;
+  return { from, to: from + length };
 }

@@ -1,10 +1,9 @@
 /** The house as it changes while somebody looks at it. */
-import { KINDS } from '@open-presence/protocol';
 import { useEffect, useState } from 'preact/hooks';
 
 import type { PageEntry } from '../entries/entry-data.ts';
+import { LiveEntries, type PresenceChange } from '../entries/live-entries.ts';
 import { withoutWithheld, type Withholding } from '../entries/withheld-entry.ts';
-import { openLiveEvents, type PresenceChange } from '../live-events.ts';
 import type { HousePage, PageVisitor } from '../page-data.ts';
 
 /** How many entries and visitors are shown. */
@@ -12,28 +11,21 @@ const MAX_NEWEST = 8;
 const MAX_VISITORS = 12;
 
 export type House = Pick<HousePage, 'rooms' | 'here' | 'lately' | 'newest'>;
-type Change = (house: House) => House;
 
 /** The data of the page, with what has happened since. */
 export function useLiveHouse(data: HousePage): House {
   const [house, setHouse] = useState<House>(data);
   useEffect(() => {
-    const parameters = new URLSearchParams([...KINDS, 'presence'].map((kind) => ['kind', kind]));
-    // However many entries come at once, the page is drawn once for them.
-    let waiting: Change[] = [];
-    const apply = (): void => {
-      const changes = waiting;
-      waiting = [];
-      setHouse((before) => changes.reduce((after, change) => change(after), before));
-    };
-    const add = (change: Change): void => {
-      if (waiting.push(change) === 1) requestAnimationFrame(apply);
-    };
-    return openLiveEvents(parameters, data.head, {
-      onEntry: (entry) => add((before) => withEntry(before, entry)),
-      onWithheld: (withholding) => add((before) => withWithheld(before, withholding)),
-      onPresence: (change) => add((before) => withPresence(before, change)),
+    const live = new LiveEntries({
+      query: '',
+      head: data.head,
+      isGapless: true,
+      presence: { as: undefined },
+      onEntries: (entries) => setHouse((before) => entries.reduce(withEntry, before)),
+      onWithheld: (withholdings) => setHouse((before) => withholdings.reduce(withWithheld, before)),
+      onPresence: (change) => setHouse((before) => withPresence(before, change)),
     });
+    return () => live.close();
   }, []);
   return house;
 }

@@ -5,7 +5,7 @@ import { useState } from 'preact/hooks';
 
 import { addressWith } from '../entries/address.ts';
 import { EntryList } from '../entries/entry-list.tsx';
-import type { PresenceChange } from '../live-events.ts';
+import type { PresenceChange } from '../entries/live-entries.ts';
 import type { RoomPage } from '../page-data.ts';
 import { href, useShell, useWords } from '../shell.ts';
 import { TakePart } from '../speaking/take-part.tsx';
