@@ -8,9 +8,9 @@
 import { statfs } from 'node:fs/promises';
 
 import { type State, STATES } from '@open-presence/protocol';
-import { collectDefaultMetrics, Registry } from 'prom-client';
+import { collectDefaultMetrics } from 'prom-client';
 
-import { addCounter, addGauge, addHistogram, type Samples } from './families.ts';
+import { Families, type Samples } from './families.ts';
 import {
   abortedSamples,
   DURATION_BUCKETS,
@@ -51,7 +51,7 @@ export interface LogGauges {
 }
 
 export class GatewayMetrics {
-  readonly #registry = new Registry();
+  readonly #families = new Families();
   readonly #sources: GaugeSources;
   readonly #storeMemory = StoreMetrics.allocate();
   readonly #store = new StoreMetrics(this.#storeMemory);
@@ -69,12 +69,12 @@ export class GatewayMetrics {
   }
 
   get contentType(): string {
-    return this.#registry.contentType;
+    return this.#families.registry.contentType;
   }
 
   /** In the text format of Prometheus. */
   async print(): Promise<string> {
-    return await this.#registry.metrics();
+    return await this.#families.registry.metrics();
   }
 
   /** The memory of a thread of the store. */
@@ -100,209 +100,188 @@ export class GatewayMetrics {
 
   /** Adds prom-client's metrics of the process, without those of this thread alone. */
   #addProcess(): void {
-    collectDefaultMetrics({ register: this.#registry });
-    for (const { name } of this.#registry.getMetricsAsArray())
-      if (!name.startsWith('process_')) this.#registry.removeSingleMetric(name);
+    collectDefaultMetrics({ register: this.#families.registry });
+    for (const { name } of this.#families.registry.getMetricsAsArray())
+      if (!name.startsWith('process_')) this.#families.registry.removeSingleMetric(name);
   }
 
   #addGateway(): void {
-    const registry = this.#registry;
+    const families = this.#families;
     const { folder } = this.#sources;
-    addGauge(registry, {
-      name: 'presence_state',
-      help: '1 for the state that the gateway is in, 0 for the others.',
+    families.gauge('presence_state', '1 for the state that the gateway is in, 0 for the others.', {
       labels: ['state'],
       read: () => STATES.map((state) => [{ state }, Number(state === this.#sources.state())]),
     });
-    addGauge(registry, {
-      name: 'presence_visitors',
-      help: 'Visitors who are here now, by room.',
+    families.gauge('presence_visitors', 'Visitors who are here now, by room.', {
       labels: ['room'],
       read: () => [...this.#sources.visitors()].map(([room = '', count]) => [{ room }, count]),
     });
-    addGauge(registry, {
-      name: 'presence_disk_free_bytes',
-      help: 'Bytes that the gateway may still write to the file system of its data folder.',
-      read: () => diskSamples(folder, 'bavail'),
-    });
-    addGauge(registry, {
-      name: 'presence_disk_size_bytes',
-      help: 'Size of the file system of the data folder.',
-      read: () => diskSamples(folder, 'blocks'),
-    });
+    families.gauge(
+      'presence_disk_free_bytes',
+      'Bytes that the gateway may still write to the file system of its data folder.',
+      single(() => diskBytes(folder, 'bavail')),
+    );
+    families.gauge(
+      'presence_disk_size_bytes',
+      'Size of the file system of the data folder.',
+      single(() => diskBytes(folder, 'blocks')),
+    );
   }
 
   #addRequests(): void {
-    const registry = this.#registry;
-    addCounter(registry, {
-      name: 'presence_http_requests_total',
-      help: 'Requests whose response has ended; 499: the caller left before a status was sent.',
-      labels: ['method', 'route', 'status'],
-      read: () => requestSamples(this.#routeTotals()),
-    });
-    addCounter(registry, {
-      name: 'presence_http_requests_aborted_total',
-      help: 'Requests whose caller left before the end of the response. Readers end streams so.',
-      labels: ['method', 'route'],
-      read: () => abortedSamples(this.#routeTotals()),
-    });
-    addHistogram(registry, {
-      name: 'presence_http_request_duration_seconds',
-      help: 'From the head of a request until its response has ended, at the pace of its caller. Without event streams.',
-      labels: ['method', 'route'],
-      buckets: DURATION_BUCKETS,
-      read: () => durationSamples(this.#routeTotals()),
-    });
+    const families = this.#families;
+    families.counter(
+      'presence_http_requests_total',
+      'Requests whose response has ended; 499: the caller left before a status was sent.',
+      { labels: ['method', 'route', 'status'], read: () => requestSamples(this.#routeTotals()) },
+    );
+    families.counter(
+      'presence_http_requests_aborted_total',
+      'Requests whose caller left before the end of the response. Readers end streams so.',
+      { labels: ['method', 'route'], read: () => abortedSamples(this.#routeTotals()) },
+    );
+    families.histogram(
+      'presence_http_request_duration_seconds',
+      'From the head of a request until its response has ended, at the pace of its caller. Without event streams.',
+      DURATION_BUCKETS,
+      { labels: ['method', 'route'], read: () => durationSamples(this.#routeTotals()) },
+    );
   }
 
   #addOpen(): void {
-    const registry = this.#registry;
-    const byThread = (name: keyof HttpUsage) => (): Samples<number> =>
-      [...this.#http].map(([thread, { usage }]) => [{ thread }, usage[name]]);
-    const labels = ['thread'];
-    addGauge(registry, {
-      name: 'presence_http_connections',
-      help: 'Open connections.',
-      labels,
-      read: byThread('connections'),
+    const families = this.#families;
+    const byThread = (name: keyof HttpUsage): Samples<number> => ({
+      labels: ['thread'],
+      read: () => [...this.#http].map(([thread, { usage }]) => [{ thread }, usage[name]]),
     });
-    addGauge(registry, {
-      name: 'presence_streams',
-      help: 'Open event streams.',
-      labels,
-      read: byThread('streams'),
-    });
-    addGauge(registry, {
-      name: 'presence_stalled_streams',
-      help: 'Event streams whose reader has not taken what was written.',
-      labels,
-      read: byThread('stalledStreams'),
-    });
-    addCounter(registry, {
-      name: 'presence_http_received_bytes_total',
-      help: 'Bytes that visitors have sent, with headers.',
-      labels,
-      read: byThread('bytesRead'),
-    });
-    addCounter(registry, {
-      name: 'presence_http_sent_bytes_total',
-      help: 'Bytes that visitors were sent, with headers.',
-      labels,
-      read: byThread('bytesWritten'),
-    });
+    families.gauge('presence_http_connections', 'Open connections.', byThread('connections'));
+    families.gauge('presence_streams', 'Open event streams.', byThread('streams'));
+    families.gauge(
+      'presence_stalled_streams',
+      'Event streams whose reader has not taken what was written.',
+      byThread('stalledStreams'),
+    );
+    families.counter(
+      'presence_http_received_bytes_total',
+      'Bytes that visitors have sent, with headers.',
+      byThread('bytesRead'),
+    );
+    families.counter(
+      'presence_http_sent_bytes_total',
+      'Bytes that visitors were sent, with headers.',
+      byThread('bytesWritten'),
+    );
   }
 
   #addStore(): void {
-    const registry = this.#registry;
+    const families = this.#families;
     const store = this.#store;
-    addCounter(registry, {
-      name: 'presence_appends_total',
-      help: 'Contributions that reached the log, by what became of them.',
-      labels: ['outcome'],
-      read: () => APPEND_OUTCOMES.map((outcome) => [{ outcome }, store.appends(outcome)]),
-    });
-    addHistogram(registry, {
-      name: 'presence_commit_flush_seconds',
-      help: 'How long commits of entries took to be written and flushed.',
-      buckets: FLUSH_BUCKETS,
-      read: () => [[{}, store.flushes]],
-    });
-    addHistogram(registry, {
-      name: 'presence_commit_entries',
-      help: 'Entries of a commit.',
-      buckets: ENTRY_BUCKETS,
-      read: () => [[{}, store.commitEntries]],
-    });
-    addHistogram(registry, {
-      name: 'presence_commit_bytes',
-      help: 'Bytes of what visitors said in the entries of a commit.',
-      buckets: BYTE_BUCKETS,
-      read: () => [[{}, store.commitBytes]],
-    });
-    const ofLog = (value: (log: LogGauges) => number | undefined) => (): Samples<number> => {
-      const log = this.#sources.log();
-      const found = log && value(log);
-      return found === undefined ? [] : [[{}, found]];
-    };
-    addGauge(registry, {
-      name: 'presence_log_entries',
-      help: 'Entries of the log.',
-      read: ofLog(({ head }) => head),
-    });
-    addGauge(registry, {
-      name: 'presence_index_lag_entries',
-      help: 'Entries that are not in the index yet.',
-      read: ofLog(({ head, indexed }) => Math.max(0, head - indexed)),
-    });
-    addGauge(registry, {
-      name: 'presence_search_lag_entries',
-      help: 'Entries that cannot be found by their words yet.',
-      read: ofLog(({ head, searched }) => Math.max(0, head - searched)),
-    });
-    addGauge(registry, {
-      name: 'presence_copy_lag_messages',
-      help: 'In a cluster: messages of the stream that this copy lacks.',
-      read: ofLog(({ copyLag }) => copyLag?.messages),
-    });
-    addGauge(registry, {
-      name: 'presence_copy_lag_seconds',
-      help: 'In a cluster: how long ago this copy was last known to have all of the stream.',
-      read: ofLog(({ copyLag }) => copyLag?.seconds),
-    });
-    addGauge(registry, {
-      name: 'presence_unreadable_entries',
-      help: 'Entries that are known to be unreadable.',
-      read: ofLog(({ unreadable }) => unreadable),
-    });
-    addGauge(registry, {
-      name: 'presence_withheld_entries',
-      help: 'Entries whose text was withheld.',
-      read: ofLog(({ withheld }) => withheld),
-    });
-    addGauge(registry, {
-      name: 'presence_scrubber_verified_entries',
-      help: 'Entries that were verified in the background in this pass.',
-      read: () => [[{}, store.scrub.at]],
-    });
-    addGauge(registry, {
-      name: 'presence_scrubber_last_pass_timestamp_seconds',
-      help: 'When all entries were last verified in the background; 0: not yet.',
-      read: () => [[{}, store.scrub.completed]],
-    });
+    families.counter(
+      'presence_appends_total',
+      'Contributions that reached the log, by what became of them.',
+      {
+        labels: ['outcome'],
+        read: () => APPEND_OUTCOMES.map((outcome) => [{ outcome }, store.appends(outcome)]),
+      },
+    );
+    families.histogram(
+      'presence_commit_flush_seconds',
+      'How long commits of entries took to be written and flushed.',
+      FLUSH_BUCKETS,
+      single(() => store.flushes),
+    );
+    families.histogram(
+      'presence_commit_entries',
+      'Entries of a commit.',
+      ENTRY_BUCKETS,
+      single(() => store.commitEntries),
+    );
+    families.histogram(
+      'presence_commit_bytes',
+      'Bytes of what visitors said in the entries of a commit.',
+      BYTE_BUCKETS,
+      single(() => store.commitBytes),
+    );
+    const ofLog = (value: (log: LogGauges) => number | undefined): Samples<number> =>
+      single(() => {
+        const log = this.#sources.log();
+        return log && value(log);
+      });
+    families.gauge(
+      'presence_log_entries',
+      'Entries of the log.',
+      ofLog(({ head }) => head),
+    );
+    families.gauge(
+      'presence_index_lag_entries',
+      'Entries that are not in the index yet.',
+      ofLog(({ head, indexed }) => Math.max(0, head - indexed)),
+    );
+    families.gauge(
+      'presence_search_lag_entries',
+      'Entries that cannot be found by their words yet.',
+      ofLog(({ head, searched }) => Math.max(0, head - searched)),
+    );
+    families.gauge(
+      'presence_copy_lag_messages',
+      'In a cluster: messages of the stream that this copy lacks.',
+      ofLog(({ copyLag }) => copyLag?.messages),
+    );
+    families.gauge(
+      'presence_copy_lag_seconds',
+      'In a cluster: how long ago this copy was last known to have all of the stream.',
+      ofLog(({ copyLag }) => copyLag?.seconds),
+    );
+    families.gauge(
+      'presence_unreadable_entries',
+      'Entries that are known to be unreadable.',
+      ofLog(({ unreadable }) => unreadable),
+    );
+    families.gauge(
+      'presence_withheld_entries',
+      'Entries whose text was withheld.',
+      ofLog(({ withheld }) => withheld),
+    );
+    families.gauge(
+      'presence_scrubber_verified_entries',
+      'Entries that were verified in the background in this pass.',
+      single(() => store.scrub.at),
+    );
+    families.gauge(
+      'presence_scrubber_last_pass_timestamp_seconds',
+      'When all entries were last verified in the background; 0: not yet.',
+      single(() => store.scrub.completed),
+    );
   }
 
   #addThreads(): void {
-    const registry = this.#registry;
-    const byThread =
-      <Value>(value: (usage: ThreadUsage) => Value) =>
-      (): Samples<Value> =>
-        [...this.#usages].map(([thread, memory]) => [{ thread }, value(readUsage(memory))]);
-    const labels = ['thread'];
-    addGauge(registry, {
-      name: 'presence_thread_heap_bytes',
-      help: 'JavaScript objects of a thread, and garbage that is not collected yet.',
-      labels,
-      read: byThread(({ heap }) => heap),
+    const families = this.#families;
+    const byThread = <Value>(value: (usage: ThreadUsage) => Value): Samples<Value> => ({
+      labels: ['thread'],
+      read: () =>
+        [...this.#usages].map(([thread, memory]) => [{ thread }, value(readUsage(memory))]),
     });
-    addGauge(registry, {
-      name: 'presence_thread_external_bytes',
-      help: 'Memory outside of the heap that objects of a thread own: buffers, mostly.',
-      labels,
-      read: byThread(({ external }) => external),
-    });
-    addCounter(registry, {
-      name: 'presence_thread_busy_seconds_total',
-      help: 'For how long a thread has not waited for events.',
-      labels,
-      read: byThread(({ busy }) => busy),
-    });
-    addHistogram(registry, {
-      name: 'presence_event_loop_delay_seconds',
-      help: 'By how much a timer of 50 ms was late, by thread.',
-      labels,
-      buckets: DELAY_BUCKETS,
-      read: byThread(({ delay }) => delay),
-    });
+    families.gauge(
+      'presence_thread_heap_bytes',
+      'JavaScript objects of a thread, and garbage that is not collected yet.',
+      byThread(({ heap }) => heap),
+    );
+    families.gauge(
+      'presence_thread_external_bytes',
+      'Memory outside of the heap that objects of a thread own: buffers, mostly.',
+      byThread(({ external }) => external),
+    );
+    families.counter(
+      'presence_thread_busy_seconds_total',
+      'For how long a thread has not waited for events.',
+      byThread(({ busy }) => busy),
+    );
+    families.histogram(
+      'presence_event_loop_delay_seconds',
+      'By how much a timer of 50 ms was late, by thread.',
+      DELAY_BUCKETS,
+      byThread(({ delay }) => delay),
+    );
   }
 
   #routeTotals(): Iterable<RouteTotals> {
@@ -310,12 +289,24 @@ export class GatewayMetrics {
   }
 }
 
-async function diskSamples(folder: string, blocks: 'bavail' | 'blocks'): Promise<Samples<number>> {
+/** One value without labels. */
+function single<Value>(
+  value: () => Value | undefined | Promise<Value | undefined>,
+): Samples<Value> {
+  return {
+    async read() {
+      const found = await value();
+      return found === undefined ? [] : [[{}, found]];
+    },
+  };
+}
+
+/** Undefined while the folder is still to be created, or was removed. */
+async function diskBytes(folder: string, blocks: 'bavail' | 'blocks'): Promise<number | undefined> {
   try {
     const disk = await statfs(folder);
-    return [[{}, disk[blocks] * disk.bsize]];
+    return disk[blocks] * disk.bsize;
   } catch {
-    // The folder is still to be created, or was removed.
-    return [];
+    return undefined;
   }
 }
