@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { suite, test } from 'node:test';
 
 import { asObject } from '../../conformance/value.ts';
-import { SETTINGS } from '../../packages/cli/src/configuration.ts';
+import { SETTINGS } from '../../packages/cli/src/configuration/configuration.ts';
 import { COMMAND_LINK, DEPLOYED_FILES } from '../../scripts/debian-files.ts';
 import { dataFolder } from '../gateway-process.ts';
 import { ROOT, run } from '../packages/packed.ts';

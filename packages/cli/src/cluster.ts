@@ -3,8 +3,13 @@ import { adoptIntoCluster, leaveCluster } from '@open-presence/gateway';
 import { Argument, Command } from 'commander';
 
 import { addGuide } from './command-guide.ts';
-import { type Configuration, DATA_SETTING, LOG_SETTING, settingOption } from './configuration.ts';
-import { EXIT_FAILED } from './exit-codes.ts';
+import {
+  type Configuration,
+  DATA_SETTING,
+  LOG_SETTING,
+  settingOption,
+} from './configuration/configuration.ts';
+import { EXIT_FAILED, fail } from './exit-codes.ts';
 import type { ProcessContext } from './process-context.ts';
 
 interface Options extends Pick<Configuration, 'data' | 'log'> {
@@ -57,9 +62,7 @@ export function clusterCommand(context: ProcessContext): Command {
     try {
       context.stdout.write(`${await ACTIONS[action](options)}\n`);
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
-      context.stderr.write(`Cannot ${action} the log in "${options.data}": ${reason}\n`);
-      context.setExitCode(EXIT_FAILED);
+      fail(context, `${action} the log in "${options.data}"`, error, EXIT_FAILED);
     }
   });
 }

@@ -1,3 +1,5 @@
+import type { ProcessContext } from './process-context.ts';
+
 /** The exit codes of the command: `--help`, the man pages and `docs/command.md` print this table. */
 export const EXIT_CODES = {
   0: 'it is done',
@@ -11,3 +13,18 @@ export type ExitCode = keyof typeof EXIT_CODES;
 export const EXIT_FAILED = 1;
 export const EXIT_UNREACHABLE = 2;
 export const EXIT_DERIVED_FAULTS = 3;
+
+/** Says why a command cannot do `what`, in one line. */
+export function fail(
+  { stderr, setExitCode }: Pick<ProcessContext, 'stderr' | 'setExitCode'>,
+  what: string,
+  error: unknown,
+  code: ExitCode = EXIT_UNREACHABLE,
+): void {
+  stderr.write(`Cannot ${what}: ${reasonOf(error)}\n`);
+  setExitCode(code);
+}
+
+export function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -17,8 +17,8 @@ import { EXIT_UNREACHABLE } from './exit-codes.ts';
 import type { ProcessContext, TextOutput } from './process-context.ts';
 import { createProgram } from './program.ts';
 import { guardedText, guardTerminal } from './safe-text.ts';
-import { serviceManager } from './service-manager.ts';
-import { nonBlocking, ServiceOutput, type ServiceOutputOptions } from './service-output.ts';
+import { serviceManager } from './serve/service-manager.ts';
+import { nonBlocking, ServiceOutput, type ServiceOutputOptions } from './serve/service-output.ts';
 import { describeDropped, terminalLog } from './terminal-log.ts';
 
 guardTerminal(process.stderr);

@@ -6,8 +6,8 @@ import { openLogCopy } from '@open-presence/gateway';
 import { Command } from 'commander';
 
 import { addGuide } from './command-guide.ts';
-import { type Configuration, DATA_SETTING, settingOption } from './configuration.ts';
-import { parseAddress } from './gateway-address.ts';
+import { type Configuration, DATA_SETTING, settingOption } from './configuration/configuration.ts';
+import { parseAddress } from './configuration/gateway-address.ts';
 import { EXIT_FAILED, EXIT_UNREACHABLE } from './exit-codes.ts';
 import { followOrigin, OriginChanged } from './log/follow-origin.ts';
 import type { ProcessContext, TextOutput } from './process-context.ts';

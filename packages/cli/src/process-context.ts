@@ -3,7 +3,7 @@ import type { Readable, Writable } from 'node:stream';
 import type { RequestLogOptions } from '@open-presence/gateway';
 import type { Logger } from 'pino';
 
-import type { ServiceManager } from './service-manager.ts';
+import type { ServiceManager } from './serve/service-manager.ts';
 
 export interface TextOutput {
   /** Whole lines. */

@@ -11,9 +11,9 @@ import {
   DATA_SETTING,
   LANGUAGE_SETTING,
   settingOption,
-} from './configuration.ts';
+} from './configuration/configuration.ts';
 import { openLineSource } from './copy/line-source.ts';
-import { EXIT_FAILED, EXIT_UNREACHABLE } from './exit-codes.ts';
+import { EXIT_FAILED, fail } from './exit-codes.ts';
 import type { ProcessContext } from './process-context.ts';
 
 interface Options extends Pick<Configuration, 'data' | 'language'> {
@@ -56,9 +56,7 @@ export function repairCommand(context: ProcessContext): Command {
       context.stdout.write(`${counts.repaired} put back, ${counts.lost} not.\n`);
       if (counts.lost > 0) context.setExitCode(EXIT_FAILED);
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
-      context.stderr.write(`Cannot repair the log in "${data}": ${reason}\n`);
-      context.setExitCode(EXIT_UNREACHABLE);
+      fail(context, `repair the log in "${data}"`, error);
     }
   });
 }

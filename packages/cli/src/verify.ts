@@ -13,11 +13,11 @@ import { statSync } from 'node:fs';
 import { Command } from 'commander';
 
 import { addGuide } from './command-guide.ts';
-import { type Configuration, DATA_SETTING, settingOption } from './configuration.ts';
-import { EXIT_DERIVED_FAULTS, EXIT_FAILED, EXIT_UNREACHABLE } from './exit-codes.ts';
+import { type Configuration, DATA_SETTING, settingOption } from './configuration/configuration.ts';
+import { entryCount, ProgressBar } from './copy/progress-bar.ts';
+import { EXIT_DERIVED_FAULTS, EXIT_FAILED, fail } from './exit-codes.ts';
 import { verifyLines } from './log/verify-lines.ts';
 import type { ProcessContext } from './process-context.ts';
-import { CLEAR_LINE } from './terminal-log.ts';
 
 type Output = Pick<ProcessContext, 'stdout' | 'stderr'>;
 
@@ -26,8 +26,6 @@ interface Options extends Pick<Configuration, 'data'> {
   readonly checkpoint?: string;
   readonly new?: boolean;
 }
-
-const PROGRESS_INTERVAL_MS = 200;
 
 export function verifyCommand(context: ProcessContext): Command {
   const command = new Command('verify').description(
@@ -67,9 +65,7 @@ export function verifyCommand(context: ProcessContext): Command {
       const exitCode = await verify(folder, report);
       if (exitCode > 0) context.setExitCode(exitCode);
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
-      context.stderr.write(`Cannot verify the log in "${folder}": ${reason}\n`);
-      context.setExitCode(EXIT_UNREACHABLE);
+      fail(context, `verify the log in "${folder}"`, error);
     }
   });
 }
@@ -114,28 +110,27 @@ async function verifyEntries(data: string, report: Report): Promise<VerifyResult
 /** Shows progress on standard error if it is a terminal. */
 class TextReport implements Report {
   readonly #output: Output;
-  /** When progress was last shown; 0 while the line is clear. */
-  #shownAt = 0;
+  readonly #progress: ProgressBar;
 
   constructor(output: Output) {
     this.#output = output;
+    this.#progress = new ProgressBar(output);
   }
 
   event(event: VerifyEvent): void {
-    if (event.type === 'progress') {
-      this.#showProgress(event);
-      return;
-    }
-    this.#clear();
+    if (event.type === 'progress')
+      return this.#progress.show(event.at, event.at / Math.max(1, event.head));
+    this.#progress.clear();
     const { seq, description } = event;
     const subject = seq === undefined ? 'The log' : `Entry ${formatCount(seq)}`;
     this.#output.stdout.write(`${subject}: ${description}\n`);
   }
 
   logEnd({ entries, bytes, faults, withheld, link }: VerifyResult): void {
-    this.#clear();
-    const amount = `${formatNoun(entries, 'entry', 'entries')}, ${formatBytes(bytes)}`;
-    const state = faults === 0 ? 'unbroken' : formatNoun(faults, 'fault', 'faults');
+    this.#progress.clear();
+    const amount = `${entryCount(entries)}, ${formatBytes(bytes)}`;
+    const state =
+      faults === 0 ? 'unbroken' : `${formatCount(faults)} fault${faults === 1 ? '' : 's'}`;
     const taken = withheld === 0 ? '' : ` Withheld: ${formatCount(withheld)}.`;
     const last = entries === 0 ? '' : ` Last link ${link}`;
     this.#output.stdout.write(`${amount}, ${state}.${taken}${last}\n`);
@@ -151,21 +146,6 @@ class TextReport implements Report {
     const pass =
       completed === 0 ? 'no whole pass so far' : `last whole pass ${formatTime(completed)}`;
     this.#output.stdout.write(`In the background: ${pass}, now at entry ${formatCount(at)}\n`);
-  }
-
-  #showProgress({ at, head }: { at: number; head: number }): void {
-    const { stderr } = this.#output;
-    const now = performance.now();
-    if (stderr.isTTY !== true || head === 0 || now - this.#shownAt < PROGRESS_INTERVAL_MS) return;
-    this.#shownAt = now;
-    const percent = Math.floor((at / head) * 100);
-    stderr.write(`${CLEAR_LINE}${percent} %, entry ${formatCount(at)} of ${formatCount(head)}`);
-  }
-
-  #clear(): void {
-    if (this.#shownAt === 0) return;
-    this.#shownAt = 0;
-    this.#output.stderr.write(CLEAR_LINE);
   }
 }
 
@@ -204,10 +184,6 @@ class JsonReport implements Report {
     };
     this.#output.stdout.write(`],"background":${JSON.stringify(background ?? null)}}\n`);
   }
-}
-
-function formatNoun(count: number, singular: string, plural: string): string {
-  return `${formatCount(count)} ${count === 1 ? singular : plural}`;
 }
 
 function formatCount(count: number): string {

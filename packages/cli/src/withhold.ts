@@ -16,9 +16,9 @@ import {
   DATA_SETTING,
   LANGUAGE_SETTING,
   settingOption,
-} from './configuration.ts';
-import { ProgressBar } from './copy/progress-bar.ts';
-import { EXIT_FAILED, EXIT_UNREACHABLE } from './exit-codes.ts';
+} from './configuration/configuration.ts';
+import { entryCount, ProgressBar } from './copy/progress-bar.ts';
+import { EXIT_FAILED, EXIT_UNREACHABLE, fail } from './exit-codes.ts';
 import type { ProcessContext } from './process-context.ts';
 import { entryView } from './visit/entry-view.ts';
 import { Output } from './visit/output.ts';
@@ -117,9 +117,8 @@ export function withholdCommand(context: ProcessContext): Command {
       isOpen = true;
       await run(context, { access, ids, options, signal: end.signal });
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
-      context.stderr.write(`Cannot withhold entries of "${options.data}": ${reason}\n`);
-      context.setExitCode(isOpen || isUnexplained ? EXIT_FAILED : EXIT_UNREACHABLE);
+      const code = isOpen || isUnexplained ? EXIT_FAILED : EXIT_UNREACHABLE;
+      fail(context, `withhold entries of "${options.data}"`, error, code);
     }
   });
 }
@@ -139,7 +138,7 @@ async function run(context: ProcessContext, task: Task): Promise<void> {
     const ids = entries.map(({ id }) => id);
     const result = { selected, withheld, alreadyWithheld, first: ids };
     await output.write(`${JSON.stringify(result)}\n`);
-  } else if (isConfirmed) await output.write(`${count(withheld)} withheld.\n`);
+  } else if (isConfirmed) await output.write(`${entryCount(withheld)} withheld.\n`);
   else if (options.dryRun !== true && selected > 0) throw new Error('it was not confirmed');
 }
 
@@ -194,8 +193,8 @@ async function showSelected(found: Selected, output: Output): Promise<void> {
   for (const entry of entries) await output.write(entryView(entry, output));
   const others = selected - entries.length;
   if (others > 0) await output.write(`… and ${others.toLocaleString('en')} more.\n`);
-  const already = alreadyWithheld === 0 ? '' : ` ${count(alreadyWithheld)} withheld already.`;
-  await output.write(`${count(selected)} to withhold.${already}\n`);
+  const already = alreadyWithheld === 0 ? '' : ` ${entryCount(alreadyWithheld)} withheld already.`;
+  await output.write(`${entryCount(selected)} to withhold.${already}\n`);
 }
 
 /** Throws where nobody can be asked. */
@@ -210,13 +209,9 @@ async function confirm(
     );
   const terminal = createInterface({ input: stdin, output: stderr });
   try {
-    const question = `Take away what was said in ${count(selected)}, for good? [y/N] `;
+    const question = `Take away what was said in ${entryCount(selected)}, for good? [y/N] `;
     return /^y(es)?$/i.test((await terminal.question(question, { signal })).trim());
   } finally {
     terminal.close();
   }
-}
-
-function count(entries: number): string {
-  return `${entries.toLocaleString('en')} ${entries === 1 ? 'entry' : 'entries'}`;
 }

@@ -12,8 +12,8 @@ import { hydrate } from 'preact';
 import { App, type PageComponent } from './app.tsx';
 import type { PageData, PageName } from './page-data.ts';
 import { repeatedAddress } from './shell.ts';
-import { keepSending } from './speaking/sender.ts';
-import { nameTab } from './speaking/tab.ts';
+import { keepSending } from './speaking/outbox/sender.ts';
+import { nameTab } from './speaking/outbox/tab.ts';
 
 const PAGES: Readonly<Record<PageName, () => Promise<{ readonly Page: unknown }>>> = {
   entry: () => import('./pages/entry.tsx'),

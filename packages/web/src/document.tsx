@@ -6,7 +6,7 @@ import { App, type PageComponent } from './app.tsx';
 import { assetsOf, CARD, ICONS } from './assets.ts';
 import type { GuideBlock, PageData, RenderOptions } from './page-data.ts';
 import { hrefIn, pathOf } from './shell.ts';
-import { SlotsContext } from './speaking/slots.ts';
+import { SlotsContext } from './speaking/form/slots.ts';
 import { PAPER } from './web-manifest.ts';
 import { wordsIn } from './words/words.ts';
 

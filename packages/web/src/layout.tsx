@@ -1,7 +1,7 @@
 import type { ComponentChildren, VNode } from 'preact';
 
 import { href, hrefIn, pathOf, useShell, useWords } from './shell.ts';
-import { OutboxList } from './speaking/outbox-list.tsx';
+import { OutboxList } from './speaking/outbox/outbox-list.tsx';
 import { StatusSign } from './status-sign.tsx';
 
 /** Paths of the pages that the header leads to, by their words. */

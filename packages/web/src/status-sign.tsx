@@ -5,7 +5,7 @@ import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 
 import { useShell, useWords } from './shell.ts';
-import { onOutboxChange } from './speaking/outbox.ts';
+import { onOutboxChange } from './speaking/outbox/outbox.ts';
 
 const INTERVAL_MS = 20_000;
 

@@ -1,7 +1,7 @@
 /** What the commands of backups report in the same way. */
 import type { LogFault, RestoreReport, VerifyEvent } from '@open-presence/gateway';
 
-import { ProgressBar } from '../copy/progress-bar.ts';
+import { entryCount, ProgressBar } from '../copy/progress-bar.ts';
 import type { ProcessContext } from '../process-context.ts';
 
 interface Output {
@@ -39,7 +39,7 @@ export function describeEnd(
   const { head, timestamp, entries, faults } = description;
   if (head === 0) return 'No entries.';
   const time = timestamp === undefined ? '' : ` of ${timestamp}`;
-  const count = entries === 1 ? 'One entry' : `${entries.toLocaleString('en')} entries`;
+  const count = entries === 1 ? 'One entry' : entryCount(entries);
   const state = faults === 0 ? 'unbroken' : `${faults} with faults`;
   return `${count}, ${state}, up to entry ${head}${time}.`;
 }

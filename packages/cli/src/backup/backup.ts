@@ -3,8 +3,8 @@ import { backUpLog, type BackupReport, type LogFault } from '@open-presence/gate
 import { Command } from 'commander';
 
 import { addGuide } from '../command-guide.ts';
-import { type Configuration, DATA_SETTING, settingOption } from '../configuration.ts';
-import { EXIT_FAILED, EXIT_UNREACHABLE } from '../exit-codes.ts';
+import { type Configuration, DATA_SETTING, settingOption } from '../configuration/configuration.ts';
+import { EXIT_FAILED, fail } from '../exit-codes.ts';
 import type { ProcessContext } from '../process-context.ts';
 import { describeEnd, reportEvents } from './backup-events.ts';
 
@@ -31,16 +31,13 @@ export function backupCommand(context: ProcessContext): Command {
     .option('--quick', 'verify only what the backup did not have before')
     .option('--json', 'print one JSON object');
   return command.action(async (folder: string, { data, json = false, ...options }: Options) => {
-    const { stdout, stderr } = context;
     try {
       const events = backUpLog(data, folder, options);
       const { report, faults } = await reportEvents(events, { context, json });
-      stdout.write(json ? jsonOf(report, faults) : textOf(report));
+      context.stdout.write(json ? jsonOf(report, faults) : textOf(report));
       if (report.faults > 0) context.setExitCode(EXIT_FAILED);
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
-      stderr.write(`Cannot back up the log in "${data}": ${reason}\n`);
-      context.setExitCode(EXIT_UNREACHABLE);
+      fail(context, `back up the log in "${data}"`, error);
     }
   });
 }

@@ -3,8 +3,8 @@ import { restoreLog, RestoreRefusal, type RestoreReport } from '@open-presence/g
 import { Command } from 'commander';
 
 import { addGuide } from '../command-guide.ts';
-import { type Configuration, DATA_SETTING, settingOption } from '../configuration.ts';
-import { EXIT_FAILED, EXIT_UNREACHABLE } from '../exit-codes.ts';
+import { type Configuration, DATA_SETTING, settingOption } from '../configuration/configuration.ts';
+import { EXIT_FAILED, EXIT_UNREACHABLE, fail } from '../exit-codes.ts';
 import type { ProcessContext } from '../process-context.ts';
 import { describeEnd, reportEvents } from './backup-events.ts';
 
@@ -43,15 +43,13 @@ export function restoreCommand(context: ProcessContext): Command {
     )
     .option('--json', 'print one JSON object');
   return command.action(async (backup: string, { data, json = false, ...options }: Options) => {
-    const { stdout, stderr } = context;
     try {
       const events = restoreLog(backup, data, options);
       const { report } = await reportEvents(events, { context, json });
-      stdout.write(json ? `${JSON.stringify(report)}\n` : textOf(report, options));
+      context.stdout.write(json ? `${JSON.stringify(report)}\n` : textOf(report, options));
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
-      stderr.write(`Cannot restore "${backup}" into "${data}": ${reason}\n`);
-      context.setExitCode(error instanceof RestoreRefusal ? EXIT_FAILED : EXIT_UNREACHABLE);
+      const code = error instanceof RestoreRefusal ? EXIT_FAILED : EXIT_UNREACHABLE;
+      fail(context, `restore "${backup}" into "${data}"`, error, code);
     }
   });
 }

@@ -7,9 +7,9 @@ import { PresenceError } from '@open-presence/client';
 import { Command } from 'commander';
 
 import { addGuide } from '../command-guide.ts';
-import { DATA_SETTING, settingOption } from '../configuration.ts';
-import { EXIT_FAILED, EXIT_UNREACHABLE } from '../exit-codes.ts';
-import { parseAddress } from '../gateway-address.ts';
+import { DATA_SETTING, settingOption } from '../configuration/configuration.ts';
+import { EXIT_FAILED, EXIT_UNREACHABLE, fail } from '../exit-codes.ts';
+import { parseAddress } from '../configuration/gateway-address.ts';
 import type { ProcessContext } from '../process-context.ts';
 import { wholeNumber } from '../visit/visit.ts';
 import { compressorFor } from './compression.ts';
@@ -56,10 +56,9 @@ export function exportCommand(context: ProcessContext): Command {
       await exportLog(context, { file, options, signal: end.signal });
     } catch (error) {
       if (context.stdout.errored && file === '-') return;
-      const reason = error instanceof Error ? error.message : String(error);
-      context.stderr.write(`Cannot export ${options.url ?? `"${options.data}"`}: ${reason}\n`);
       const isRefused = error instanceof PresenceError && error.code !== 'unreachable';
-      context.setExitCode(isRefused || end.signal.aborted ? EXIT_FAILED : EXIT_UNREACHABLE);
+      const code = isRefused || end.signal.aborted ? EXIT_FAILED : EXIT_UNREACHABLE;
+      fail(context, `export ${options.url ?? `"${options.data}"`}`, error, code);
     }
   });
 }

@@ -11,11 +11,11 @@ import {
   DATA_SETTING,
   LANGUAGE_SETTING,
   settingOption,
-} from '../configuration.ts';
-import { EXIT_FAILED, EXIT_UNREACHABLE } from '../exit-codes.ts';
+} from '../configuration/configuration.ts';
+import { EXIT_FAILED, EXIT_UNREACHABLE, fail } from '../exit-codes.ts';
 import type { ProcessContext } from '../process-context.ts';
 import { decompressed, readFileChunks } from './compression.ts';
-import { ProgressBar } from './progress-bar.ts';
+import { entryCount, ProgressBar } from './progress-bar.ts';
 
 type Options = Pick<Configuration, 'data' | 'language'>;
 
@@ -36,16 +36,13 @@ export function importCommand(context: ProcessContext): Command {
     .addOption(settingOption(DATA_SETTING, 'data folder of the copy; created if it does not exist'))
     .addOption(settingOption(LANGUAGE_SETTING));
   return command.action(async (file: string, options: Options) => {
-    const { stdout, stderr } = context;
     try {
       const { head, added } = await importFile(context, file, options);
-      const count = `${added.toLocaleString('en')} ${added === 1 ? 'entry' : 'entries'}`;
-      stdout.write(`${count} imported. The log ends with entry ${head}.\n`);
+      context.stdout.write(`${entryCount(added)} imported. The log ends with entry ${head}.\n`);
     } catch (error) {
       const isRefused = error instanceof CopyRefusal || error instanceof PresenceError;
-      const reason = error instanceof Error ? error.message : String(error);
-      stderr.write(`Cannot import "${file}" into "${options.data}": ${reason}\n`);
-      context.setExitCode(isRefused ? EXIT_FAILED : EXIT_UNREACHABLE);
+      const code = isRefused ? EXIT_FAILED : EXIT_UNREACHABLE;
+      fail(context, `import "${file}" into "${options.data}"`, error, code);
     }
   });
 }

@@ -18,15 +18,23 @@ export class ProgressBar implements Disposable {
     const now = performance.now();
     if (this.#stderr.isTTY !== true || now - this.#shownAt < INTERVAL_MS) return;
     this.#shownAt = now;
-    const count = `${entries.toLocaleString('en')} entries`;
-    this.#stderr.write(`${CLEAR_LINE}${share === undefined ? '' : bar(share)}${count}`);
+    const about = share === undefined ? '' : bar(share);
+    this.#stderr.write(CLEAR_LINE + about + entryCount(entries));
+  }
+
+  [Symbol.dispose](): void {
+    this.clear();
   }
 
   /** Clears the line. */
-  [Symbol.dispose](): void {
+  clear(): void {
     if (this.#shownAt > 0) this.#stderr.write(CLEAR_LINE);
     this.#shownAt = 0;
   }
+}
+
+export function entryCount(entries: number): string {
+  return `${entries.toLocaleString('en')} ${entries === 1 ? 'entry' : 'entries'}`;
 }
 
 function bar(share: number): string {

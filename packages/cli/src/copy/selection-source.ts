@@ -4,6 +4,7 @@ import { openFolderLog, startGateway } from '@open-presence/gateway';
 import { KINDS, type Kind } from '@open-presence/protocol';
 import { type Command, Option } from 'commander';
 
+import { reasonOf } from '../exit-codes.ts';
 import type { ProcessContext } from '../process-context.ts';
 import {
   addFilterOptions,
@@ -67,9 +68,8 @@ async function gatewayOn(
   try {
     return await startGateway({ ...place, logger, fileThreads: context.fileThreads });
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
     throw new Error(
-      `To select entries of a folder, a gateway is started on it for a while. ${reason} Of one that is running, use --url.`,
+      `To select entries of a folder, a gateway is started on it for a while. ${reasonOf(error)} Of one that is running, use --url.`,
       { cause: error },
     );
   }

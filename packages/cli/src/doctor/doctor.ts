@@ -3,10 +3,10 @@ import { runningGateway } from '@open-presence/gateway';
 import { Command } from 'commander';
 
 import { addGuide } from '../command-guide.ts';
-import { addConfigOption } from '../configuration-file.ts';
-import { type Configuration, settingOption, SETTINGS } from '../configuration.ts';
+import { addConfigOption } from '../configuration/configuration-file.ts';
+import { type Configuration, settingOption, SETTINGS } from '../configuration/configuration.ts';
 import { EXIT_FAILED } from '../exit-codes.ts';
-import { listenAddress } from '../listen-setting.ts';
+import { listenAddress } from '../configuration/listen-setting.ts';
 import type { ProcessContext } from '../process-context.ts';
 import { safeText } from '../safe-text.ts';
 import { checkAddresses } from './address-checks.ts';

@@ -5,7 +5,7 @@ import { createServer } from 'node:net';
 
 import { checkCluster, checkLog, hasPages, type ListenAddress } from '@open-presence/gateway';
 
-import type { Configuration } from '../configuration.ts';
+import type { Configuration } from '../configuration/configuration.ts';
 import { fault, type Finding, ok, reasonOf, warning } from './finding.ts';
 
 /** No gateway may be running on the folder. */

@@ -14,10 +14,10 @@ import {
 import { makeFolder } from '@open-presence/gateway/prepare-folder';
 
 import { decompressed, readFileChunks } from '../copy/compression.ts';
-import { EXIT_FAILED, EXIT_UNREACHABLE } from '../exit-codes.ts';
+import { entryCount, ProgressBar } from '../copy/progress-bar.ts';
+import { EXIT_FAILED, fail } from '../exit-codes.ts';
 import type { ProcessContext } from '../process-context.ts';
 import { safeText } from '../safe-text.ts';
-import { CLEAR_LINE } from '../terminal-log.ts';
 import { PLATFORM_SHA256 } from './platform-sha256.ts';
 
 export interface VerifyLinesOptions {
@@ -37,8 +37,6 @@ interface Verified {
   readonly withheld: number;
   readonly end: Checkpoint;
 }
-
-const PROGRESS_INTERVAL_MS = 200;
 
 /** Sets the exit code. The kept checkpoint is replaced where all is well. */
 export async function verifyLines(
@@ -101,14 +99,10 @@ async function compare(
 ): Promise<Verified> {
   let entries = 0;
   let withheld = 0;
-  let shownAt = 0;
+  using progress = new ProgressBar({ stderr });
   for (let step = await lines.next(); ; step = await lines.next()) {
-    if (stderr.isTTY === true && performance.now() - shownAt > PROGRESS_INTERVAL_MS) {
-      shownAt = performance.now();
-      stderr.write(`${CLEAR_LINE}${entries.toLocaleString('en')} entries`);
-    }
+    progress.show(entries, undefined);
     if (step.done === true) {
-      if (shownAt > 0) stderr.write(CLEAR_LINE);
       assertContinues(step.value, kept);
       return { entries, withheld, end: step.value };
     }
@@ -147,9 +141,10 @@ function report(
     stdout.write(`${JSON.stringify({ faults: [], log, entries, withheld, head, link })}\n`);
     return;
   }
-  const count = `${entries.toLocaleString('en')} ${entries === 1 ? 'entry' : 'entries'}`;
   const taken = withheld === 0 ? '' : ` Withheld: ${withheld.toLocaleString('en')}.`;
-  stdout.write(`${count}, unbroken.${taken}${head === 0 ? '' : ` Last link ${link}`}\n`);
+  stdout.write(
+    `${entryCount(entries)}, unbroken.${taken}${head === 0 ? '' : ` Last link ${link}`}\n`,
+  );
 }
 
 function reportFault(
@@ -159,15 +154,14 @@ function reportFault(
   context: ProcessContext,
 ): void {
   if (!(error instanceof Error)) throw error;
-  const { stdout, stderr } = context;
-  if (stderr.isTTY === true) stderr.write(CLEAR_LINE);
+  const { stdout } = context;
   const isFault = error instanceof PresenceError && FAULTS.has(error.code);
   if (isFault && json) {
     const fault = { seq: error.seq ?? null, what: error.message };
     stdout.write(`${JSON.stringify({ faults: [fault] })}\n`);
   } else if (isFault) stdout.write(`${safeText(error.message)}\n`);
-  else stderr.write(`Cannot verify ${source}: ${error.message}\n`);
-  context.setExitCode(isFault ? EXIT_FAILED : EXIT_UNREACHABLE);
+  if (isFault) context.setExitCode(EXIT_FAILED);
+  else fail(context, `verify ${source}`, error);
 }
 
 const FAULTS: ReadonlySet<string> = new Set([

@@ -4,11 +4,11 @@ import { Command } from 'commander';
 import stringWidth from 'string-width';
 
 import { addGuide } from '../command-guide.ts';
-import { type Configuration, DATA_SETTING, settingOption } from '../configuration.ts';
+import { type Configuration, DATA_SETTING, settingOption } from '../configuration/configuration.ts';
 import { type LogSource, openLogSource } from '../copy/log-source.ts';
-import { ProgressBar } from '../copy/progress-bar.ts';
-import { EXIT_FAILED, EXIT_UNREACHABLE } from '../exit-codes.ts';
-import { parseAddress } from '../gateway-address.ts';
+import { entryCount, ProgressBar } from '../copy/progress-bar.ts';
+import { EXIT_FAILED, EXIT_UNREACHABLE, fail } from '../exit-codes.ts';
+import { parseAddress } from '../configuration/gateway-address.ts';
 import type { ProcessContext } from '../process-context.ts';
 import { safeLine } from '../safe-text.ts';
 import { Output } from '../visit/output.ts';
@@ -56,10 +56,9 @@ export function statsCommand(context: ProcessContext): Command {
       else await writeTables(output, tally, options.top ?? TOP);
     } catch (error) {
       if (isRead) return;
-      const reason = error instanceof Error ? error.message : String(error);
-      context.stderr.write(`Cannot count ${options.url ?? `"${options.data}"`}: ${reason}\n`);
       const isRefused = error instanceof PresenceError && error.code !== 'unreachable';
-      context.setExitCode(isRefused || end.signal.aborted ? EXIT_FAILED : EXIT_UNREACHABLE);
+      const code = isRefused || end.signal.aborted ? EXIT_FAILED : EXIT_UNREACHABLE;
+      fail(context, `count ${options.url ?? `"${options.data}"`}`, error, code);
     }
   });
 }
@@ -96,9 +95,9 @@ async function writeTables(output: Output, tally: Tally, top: number): Promise<v
       [...tally.visitors(top)].map((visitor) => [visitor.identity ?? '', visitor.entries]),
     ],
   ];
-  const [all, some] = [entries, withheld].map((count) => count.toLocaleString('en'));
+  const some = withheld.toLocaleString('en');
   const besides = withheld === 0 ? '' : `, ${some} of them withheld`;
-  await output.write(`${all} ${entries === 1 ? 'entry' : 'entries'}${besides}\n`);
+  await output.write(`${entryCount(entries)}${besides}\n`);
   for (const [title, counts] of sections)
     await output.write(
       `\n${output.style('bold', title)}\n${countTable(counts, entries, output.width)}`,

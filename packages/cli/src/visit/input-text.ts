@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 
+import { reasonOf } from '../exit-codes.ts';
 import type { ProcessContext } from '../process-context.ts';
 
 export interface InputText extends AsyncDisposable {
@@ -98,8 +99,9 @@ async function openText(path: string): Promise<Opened> {
     const blob = await openAsBlob(path);
     return { blob, start: Buffer.from(await blob.slice(0, LONGEST_HELD).arrayBuffer()) };
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new UnusableFile(`Cannot read the text from "${path}": ${reason}`, { cause: error });
+    throw new UnusableFile(`Cannot read the text from "${path}": ${reasonOf(error)}`, {
+      cause: error,
+    });
   }
 }
 

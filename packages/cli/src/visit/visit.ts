@@ -3,7 +3,7 @@ import { Gateway, PresenceError } from '@open-presence/client';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 
 import { addGuide } from '../command-guide.ts';
-import { DEFAULT_URL, parseAddress } from '../gateway-address.ts';
+import { DEFAULT_URL, parseAddress } from '../configuration/gateway-address.ts';
 import { EXIT_FAILED, EXIT_UNREACHABLE } from '../exit-codes.ts';
 import type { ProcessContext } from '../process-context.ts';
 import { UnusableFile } from './input-text.ts';

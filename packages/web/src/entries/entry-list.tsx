@@ -4,7 +4,7 @@ import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 
 import { WindowedList } from '../list/windowed-list.tsx';
 import { href, useShell, useWords } from '../shell.ts';
-import { rememberedAuthor } from '../speaking/remembered-author.ts';
+import { rememberedAuthor } from '../speaking/form/remembered-author.ts';
 import { addressWith } from './address.ts';
 import type { EntryList as EntryListData, PageEntry } from './entry-data.ts';
 import { EntryView, type EntryViewOptions } from './entry-view.tsx';

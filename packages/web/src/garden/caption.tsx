@@ -8,7 +8,7 @@ import type { Shell } from '../page-data.ts';
 import { href, useShell, useWords } from '../shell.ts';
 import { Isolated } from '../visitor-name.tsx';
 import type { Words } from '../words/en.ts';
-import type { Box } from './painter.ts';
+import type { Box } from './canvas/painter.ts';
 import type { SceneItem } from './scene.ts';
 
 export interface Described {

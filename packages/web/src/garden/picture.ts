@@ -4,10 +4,10 @@
  * pointed at. Upholds that no more is loaded and drawn than the view needs, however long the log is.
  */
 import type { Activity, GardenEntry } from './garden-data.ts';
-import { itemAt } from './hit-test.ts';
+import { itemAt } from './canvas/hit-test.ts';
 import { type Author, type ChosenAuthor, type Hues, mainAuthors } from './main-authors.ts';
-import { MovingView } from './moving-view.ts';
-import { type Box, type Frame, Painter } from './painter.ts';
+import { MovingView } from './time/moving-view.ts';
+import { type Box, type Frame, Painter } from './canvas/painter.ts';
 import { type PictureSize, unitFor } from './place.ts';
 import {
   nameOf,
@@ -17,9 +17,9 @@ import {
   sceneOfEntries,
   sceneOfTiles,
 } from './scene.ts';
-import { fetchGarden, followEntries, TileCache } from './tile-cache.ts';
-import { tilesIn } from './tile.ts';
-import { watchCanvas } from './watch-canvas.ts';
+import { fetchGarden, followEntries, TileCache } from './time/tile-cache.ts';
+import { tilesIn } from './time/tile.ts';
+import { watchCanvas } from './canvas/watch-canvas.ts';
 
 export interface PictureOptions {
   readonly canvas: HTMLCanvasElement;

@@ -1,7 +1,7 @@
 /** What is in the picture: growths and meadows in the order of time. */
 import type { GardenEntry } from './garden-data.ts';
 import { type Place, placeOf } from './place.ts';
-import type { Meadow, PlacedEntry, Tile } from './tile.ts';
+import type { Meadow, PlacedEntry, Tile } from './time/tile.ts';
 
 export interface SceneGrowth extends PlacedEntry {
   readonly item: 'growth';

@@ -7,7 +7,7 @@ import type { Hues } from './main-authors.ts';
 import { HORIZON, type PictureSize, unitFor } from './place.ts';
 import { sceneOfEntries } from './scene.ts';
 import { StillGrowth } from './still-growth.tsx';
-import { positionOf, wholeRange } from './time-view.ts';
+import { positionOf, wholeRange } from './time/time-view.ts';
 
 const SIZE: PictureSize = { width: 1200, height: 560 };
 

@@ -7,7 +7,7 @@ import { EntryList } from '../entries/entry-list.tsx';
 import { SeenContext } from '../entries/entry-view.tsx';
 import type { InboxPage } from '../page-data.ts';
 import { queryIn, useShell, useWords } from '../shell.ts';
-import { rememberedAuthor } from '../speaking/remembered-author.ts';
+import { rememberedAuthor } from '../speaking/form/remembered-author.ts';
 import { VisitorName } from '../visitor-name.tsx';
 
 export function Page({ data }: { readonly data: InboxPage }): VNode {

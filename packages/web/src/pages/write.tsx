@@ -3,8 +3,8 @@ import type { VNode } from 'preact';
 
 import type { WritePage } from '../page-data.ts';
 import { href, useShell, useWords } from '../shell.ts';
-import { OutboxList } from '../speaking/outbox-list.tsx';
-import { SpeakForm } from '../speaking/speak-form.tsx';
+import { OutboxList } from '../speaking/outbox/outbox-list.tsx';
+import { SpeakForm } from '../speaking/form/speak-form.tsx';
 
 export function Page({ data }: { readonly data: WritePage }): VNode {
   const shell = useShell();

@@ -5,7 +5,7 @@ import { useEffect, useRef } from 'preact/hooks';
 
 import { href, useShell, useWords } from '../shell.ts';
 import { Isolated } from '../visitor-name.tsx';
-import type { Companion, NextStep, StoredEntry } from './outbox.ts';
+import type { Companion, NextStep, StoredEntry } from './outbox/outbox.ts';
 
 export function FirstContactAnswer({ entry }: { readonly entry: StoredEntry }): VNode {
   const { speaking } = useWords();

@@ -4,10 +4,10 @@ import type { VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 
 import { href, pathOf, useShell, useWords } from '../shell.ts';
-import { formsWithDraft } from './drafts.ts';
-import { OutboxList } from './outbox-list.tsx';
-import { formName, type SpeakFormProps } from './speak-form-props.ts';
-import { SpeakForm } from './speak-form.tsx';
+import { formsWithDraft } from './outbox/drafts.ts';
+import { OutboxList } from './outbox/outbox-list.tsx';
+import { formName, type SpeakFormProps } from './form/speak-form-props.ts';
+import { SpeakForm } from './form/speak-form.tsx';
 
 interface TakePartProps extends Pick<SpeakFormProps, 'room' | 'inReplyTo' | 'to'> {
   /** In the order in which they are offered. */

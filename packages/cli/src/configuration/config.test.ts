@@ -1,0 +1,100 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { suite, test } from 'node:test';
+
+import { dataFolder, startGatewayProcess } from '../../../../test/gateway-process.ts';
+import { SETTINGS } from './configuration.ts';
+
+const MAIN = join(import.meta.dirname, '../main.ts');
+
+interface Run {
+  readonly code: number;
+  readonly output: string;
+}
+
+function config(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Run> {
+  const { promise, resolve } = Promise.withResolvers<Run>();
+  const options = { env: { ...process.env, ...env } };
+  const child = execFile(
+    process.execPath,
+    [MAIN, 'config', ...args],
+    options,
+    (_, stdout, stderr) => resolve({ code: child.exitCode ?? -1, output: stdout + stderr }),
+  );
+  return promise;
+}
+
+suite('presence config', () => {
+  test('says where each setting comes from: flag, environment, file, default', async () => {
+    await using folder = await dataFolder();
+    const file = join(folder.path, 'presence.env');
+    await writeFile(
+      file,
+      'PRESENCE_PORT=1\nPRESENCE_HOST=::1\nPRESENCE_THREADS=3\nPRESENCE_PROT=4\n',
+    );
+    const env = { PRESENCE_HOST: '127.0.0.2', PRESENCE_THREADS: '2' };
+    const args = ['--config', file, '--threads', '1', '--json'];
+    const { code, output } = await config(args, env);
+    assert.equal(code, 0, output);
+    const { settings, listens, unknown } = JSON.parse(output) as {
+      settings: { flag: string; value: unknown; source: string | null }[];
+      listens: string;
+      unknown: string[];
+    };
+    const found = new Map(settings.map(({ flag, value, source }) => [flag, [value, source]]));
+    assert.deepEqual(found.get('--threads'), [1, 'flag']);
+    assert.deepEqual(found.get('--host'), ['127.0.0.2', 'environment']);
+    assert.deepEqual(found.get('--port'), [1, 'file']);
+    assert.deepEqual(found.get('--log-level'), ['info', 'default']);
+    assert.deepEqual(found.get('--public-url'), [null, null]);
+    assert.equal(settings.length, SETTINGS.length);
+    assert.equal(listens, '127.0.0.2:1');
+    assert.deepEqual(unknown, ['PRESENCE_PROT']);
+  });
+
+  test('shows a table, and refuses what serve would refuse', async () => {
+    await using folder = await dataFolder();
+    const file = join(folder.path, 'presence.env');
+    await writeFile(file, 'PRESENCE_PORT=http\n');
+    const [plain, refused, missing] = await Promise.all([
+      config(['--metrics', '127.0.0.1:7411']),
+      config(['--config', file]),
+      config(['--config', join(folder.path, 'none')]),
+    ]);
+    assert.match(plain.output, /^--metrics +PRESENCE_METRICS +flag +127\.0\.0\.1:7411$/m);
+    assert.match(plain.output, /^Listens on 127\.0\.0\.1:7410$/m);
+    assert.equal(refused.code, 1);
+    assert.match(
+      refused.output,
+      /^Cannot use PRESENCE_PORT=http of ".*"\. It must be a whole number/,
+    );
+    assert.equal(missing.code, 1);
+    assert.match(missing.output, /^Cannot read the settings in/);
+  });
+
+  test('says what an address of metrics must be', async () => {
+    for (const address of ['nonsense', '/run/metrics.sock']) {
+      const { code, output } = await config(['--metrics', address]);
+      assert.equal(code, 1);
+      assert.match(output, /It must be an address and a port, such as 127\.0\.0\.1:7411/);
+    }
+  });
+
+  test('does not show a password', async () => {
+    const { output } = await config(['--log', 'nats://gate:secret@127.0.0.1:4222']);
+    assert.match(output, /nats:\/\/gate:…@127\.0\.0\.1:4222/);
+  });
+
+  test('is what serve takes from the same file', async () => {
+    await using folder = await dataFolder();
+    const file = join(folder.path, 'presence.env');
+    await writeFile(file, 'PRESENCE_METRICS=127.0.0.1:0\nPRESENCE_LOG_REQUESTS=yes\n');
+    await using gateway = await startGatewayProcess({ args: ['--config', file, '--threads', '1'] });
+    assert.equal((await fetch(`${gateway.url}/api`)).status, 200);
+    await gateway.stop();
+    assert.match(gateway.output(), /"metrics":"http:\/\/127\.0\.0\.1:\d+\/metrics"/);
+    assert.match(gateway.output(), /"path":"\/api","door":"rest","status":200/);
+  });
+});

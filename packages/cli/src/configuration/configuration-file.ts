@@ -1,0 +1,70 @@
+/** Settings from a file of variables, such as `/etc/presence/presence.env`: one NAME=VALUE on a line. */
+import { readFile } from 'node:fs/promises';
+import { parseEnv } from 'node:util';
+
+import { type Command, InvalidArgumentError, Option } from 'commander';
+
+import { reasonOf } from '../exit-codes.ts';
+import { type Setting, SETTINGS } from './configuration.ts';
+
+const OWN_PREFIX = 'PRESENCE_';
+
+/** Gives the command `--config`. Flags and the environment override the file, and the file overrides defaults. */
+export function addConfigOption(command: Command): Command {
+  return command
+    .addOption(
+      new Option(
+        '--config <file>',
+        'file of settings, one NAME=VALUE on a line; flags and the environment come before it',
+      ).env('PRESENCE_CONFIG'),
+    )
+    .hook('preAction', async (_, action) => {
+      for (const [setting, text] of await settingsInFile(action))
+        if (isUnset(action, setting))
+          action.setOptionValueWithSource(setting.name, parsed(setting, text, action), 'config');
+    });
+}
+
+/** Names in the file of `--config` that look like settings, and are none. */
+export async function unknownNames(command: Command): Promise<readonly string[]> {
+  const known = new Set(SETTINGS.map(({ variable }) => variable));
+  const names = Object.keys(await variablesIn(fileOf(command)));
+  return names.filter((name) => name.startsWith(OWN_PREFIX) && !known.has(name));
+}
+
+async function settingsInFile(command: Command): Promise<(readonly [Setting, string])[]> {
+  const variables = await variablesIn(fileOf(command));
+  return SETTINGS.flatMap((setting) => {
+    const text = variables[setting.variable];
+    return text === undefined ? [] : [[setting, text] as const];
+  });
+}
+
+function fileOf(command: Command): string | undefined {
+  const file: unknown = command.getOptionValue('config');
+  return typeof file === 'string' ? file : undefined;
+}
+
+async function variablesIn(file: string | undefined): Promise<NodeJS.Dict<string>> {
+  if (file === undefined) return {};
+  try {
+    return parseEnv(await readFile(file, 'utf8'));
+  } catch (error) {
+    throw new Error(`Cannot read the settings in "${file}": ${reasonOf(error)}`, { cause: error });
+  }
+}
+
+function isUnset(command: Command, { name }: Setting): boolean {
+  return [undefined, 'default'].includes(command.getOptionValueSource(name));
+}
+
+function parsed({ parse, variable }: Setting, text: string, command: Command): unknown {
+  try {
+    return parse(text);
+  } catch (error) {
+    if (!(error instanceof InvalidArgumentError)) throw error;
+    throw new Error(`Cannot use ${variable}=${text} of "${fileOf(command)}". ${error.message}`, {
+      cause: error,
+    });
+  }
+}

@@ -1,0 +1,29 @@
+/** `presence mcp`: relays MCP between standard input and output and a gateway. */
+import { Command } from 'commander';
+
+import { addGuide } from '../command-guide.ts';
+import { DEFAULT_URL, parseAddress } from '../configuration/gateway-address.ts';
+import { McpRelay } from './relay.ts';
+import type { ProcessContext } from '../process-context.ts';
+
+export function mcpCommand(context: ProcessContext): Command {
+  const command = new Command('mcp')
+    .description('relay MCP between standard input and output and a gateway')
+    .option('--url <address>', 'address of the gateway', parseAddress, DEFAULT_URL)
+    .action(async ({ url }: { readonly url: string }) => {
+      await new McpRelay(endpointOf(url), context).run();
+    });
+  return addGuide(command, {
+    examples: [`presence mcp --url ${DEFAULT_URL}`],
+    exitCodes: [0, 1],
+    notes:
+      'Messages to the gateway may have any length. Its results have some 64 KiB, and arguments that they repeat: an answer that goes on for 256 MiB is not read on, and the request is answered with an error.',
+  });
+}
+
+/** The address itself, if it is that of the endpoint. */
+function endpointOf(address: string): URL {
+  const url = new URL(address);
+  if (!url.pathname.endsWith('/mcp')) url.pathname = `${url.pathname.replace(/\/$/, '')}/mcp`;
+  return url;
+}

@@ -1,0 +1,253 @@
+/**
+ * Relays MCP messages from standard input to a gateway by HTTP, and its answers to standard output.
+ *
+ * Passes messages on byte for byte, of any revision and, in flat memory, of any size that they can have.
+ * Adds messages of its own only where the gateway does not answer. Every request is answered once, unless it is
+ * cancelled or too long for the disk. Messages go to the given address only.
+ */
+import type { Writable } from 'node:stream';
+
+import { parseEvents, splitLines, withoutBreaks } from './framing.ts';
+import {
+  answeredIds,
+  errorIn,
+  inspectMessages,
+  negotiatedRevision,
+  UNREACHABLE,
+  type JsonRpcError,
+  type MessageInfo,
+  type RequestId,
+} from './message.ts';
+import { MessageText, TooLong } from './message-text.ts';
+import type { ProcessContext } from '../process-context.ts';
+
+/** Each pending request takes a connection. At this many, without those that poll, input waits. */
+const MAX_PENDING = 64;
+/**
+ * Bytes of an answer to one request. A result has some 64 KiB (PROTOCOL.md section 18.5), and arguments
+ * that it repeats: what is longer never ends.
+ */
+const LONGEST_ANSWER = 256 * 1024 * 1024;
+const LONGEST_REFUSAL = 1024 * 1024;
+const NEWLINE = Buffer.from('\n');
+
+interface PendingPost {
+  readonly info: MessageInfo;
+  /** The requests that are not answered yet. */
+  readonly ids: Set<RequestId>;
+  readonly controller: AbortController;
+}
+
+export class McpRelay {
+  readonly #url: URL;
+  readonly #context: Pick<ProcessContext, 'stdin' | 'stdout' | 'stderr'>;
+  readonly #pending = new Map<PendingPost, Promise<void>>();
+  /** Resolves when the last line is written and the client takes more. */
+  #written: Promise<void> = Promise.resolve();
+  /** Negotiated by `initialize`. */
+  #revision: string | undefined;
+
+  constructor(url: URL, context: Pick<ProcessContext, 'stdin' | 'stdout' | 'stderr'>) {
+    this.#url = url;
+    this.#context = context;
+  }
+
+  /** Resolves once input has ended and all requests but the long-polling ones are answered. */
+  async run(): Promise<void> {
+    const { stdin, stdout } = this.#context;
+    let isClientGone = false;
+    stdout.once('error', () => {
+      isClientGone = true;
+      stdin.destroy();
+    });
+    try {
+      for await (const line of splitLines(stdin)) {
+        await this.#accept(line);
+        await this.#waitForCapacity();
+      }
+    } catch (error) {
+      this.#abort(() => true);
+      if (!isClientGone) throw error;
+    }
+    this.#abort(({ info }) => info.isLongPolling);
+    await Promise.all(this.#pending.values());
+  }
+
+  async #accept(line: MessageText): Promise<void> {
+    if (line.fault !== undefined) {
+      this.#context.stderr.write(`Cannot relay a message: ${line.fault.message}\n`);
+      return await line[Symbol.asyncDispose]();
+    }
+    const info = inspectMessages(await line.messages());
+    if (info.cancels !== undefined) this.#cancel(info.cancels);
+    if (line.isBlank || info.cancels !== undefined) return await line[Symbol.asyncDispose]();
+    const post = { info, ids: new Set(info.ids), controller: new AbortController() };
+    const done = this.#forward(line, post).finally(() => this.#pending.delete(post));
+    this.#pending.set(post, done);
+  }
+
+  async #waitForCapacity(): Promise<void> {
+    const short = [...this.#pending].filter(([{ info }]) => !info.isLongPolling);
+    if (short.length >= MAX_PENDING) await Promise.race(short.map(([, done]) => done));
+  }
+
+  #abort(matches: (post: PendingPost) => boolean): void {
+    for (const post of this.#pending.keys()) if (matches(post)) post.controller.abort();
+  }
+
+  /** Without sessions, a request is cancelled by closing its connection. */
+  #cancel(id: RequestId): void {
+    for (const { ids, controller } of this.#pending.keys()) {
+      if (ids.delete(id) && ids.size === 0) controller.abort();
+    }
+  }
+
+  async #forward(line: MessageText, post: PendingPost): Promise<void> {
+    await using _ = line;
+    const { signal } = post.controller;
+    let response: Response | undefined;
+    try {
+      response = await fetch(this.#url, {
+        method: 'POST',
+        headers: {
+          'Content-Type': 'application/json',
+          Accept: 'application/json, text/event-stream',
+          ...(this.#revision === undefined ? {} : { 'MCP-Protocol-Version': this.#revision }),
+          ...post.info.headers,
+        },
+        body: line.whole ?? ReadableStream.from(line.chunks()),
+        duplex: 'half',
+        // The message is meant for the address that was given, and for no other.
+        redirect: 'manual',
+        signal,
+      });
+      await this.#relayResponse(response, post);
+      if (post.ids.size > 0) await this.#fail(post, INTERRUPTED);
+    } catch (error) {
+      if (signal.aborted) return;
+      const message = `Cannot reach the gateway: ${describe(error)}`;
+      if (error instanceof TooLong)
+        return await this.#fail(post, { code: UNREACHABLE, message: error.message });
+      const mayBeReceived = response !== undefined || isConnectionLost(error);
+      await this.#fail(post, mayBeReceived ? INTERRUPTED : { code: UNREACHABLE, message });
+    }
+  }
+
+  async #relayResponse(response: Response, post: PendingPost): Promise<void> {
+    const body: AsyncIterable<Uint8Array> = response.body ?? ReadableStream.from([]);
+    const most = LONGEST_ANSWER * Math.max(1, post.info.ids.length);
+    const longest = response.ok ? most : LONGEST_REFUSAL;
+    if (response.ok && isEventStream(response)) {
+      for await (const message of parseEvents(body, longest)) {
+        await using text = message;
+        await this.#relayMessage(text, post);
+      }
+      return;
+    }
+    await using text = new MessageText(longest);
+    for await (const chunk of body) {
+      await text.write(chunk);
+      if (text.fault !== undefined) throw text.fault;
+    }
+    await text.end();
+    const messages = (await text.messages()) ?? [];
+    const answersRequest = answeredIds(messages).some((id) => post.ids.has(id));
+    const answersNonMessage =
+      post.ids.size === 0 && !post.info.isMessage && inspectMessages(messages).isMessage;
+    if (answersRequest || answersNonMessage) await this.#relayMessage(text, post);
+    else if (!response.ok || post.ids.size > 0) {
+      await this.#fail(post, errorIn(messages) ?? unexpected(response, this.#url.href));
+    }
+  }
+
+  /** Drops what is not JSON: the client could not parse it either. */
+  async #relayMessage(text: MessageText, post: PendingPost): Promise<void> {
+    if (text.fault !== undefined) throw text.fault;
+    const messages = await text.messages();
+    if (messages === undefined) return;
+    if (post.info.isInitialize) this.#revision = negotiatedRevision(messages) ?? this.#revision;
+    await this.#write(text.chunks());
+    for (const id of answeredIds(messages)) post.ids.delete(id);
+  }
+
+  /** Answers all open requests of the post with the error; without requests, prints it. */
+  async #fail({ info, ids }: PendingPost, error: JsonRpcError): Promise<void> {
+    if (info.ids.length === 0) this.#context.stderr.write(`${error.message}\n`);
+    for (const id of ids) {
+      ids.delete(id);
+      await this.#write([Buffer.from(JSON.stringify({ jsonrpc: '2.0', id, error }))]);
+    }
+  }
+
+  /** One line after another. */
+  async #write(line: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Promise<void> {
+    const written = this.#written.then(() => this.#writeLine(line));
+    // A line whose file cannot be read is cut, and the next one starts after it.
+    this.#written = written.catch(() => writeChunk(this.#context.stdout, NEWLINE));
+    await written;
+  }
+
+  async #writeLine(line: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Promise<void> {
+    const { stdout } = this.#context;
+    let last: Uint8Array | undefined;
+    for await (const chunk of line) {
+      if (last !== undefined) await writeChunk(stdout, last);
+      last = withoutBreaks(chunk);
+    }
+    await writeChunk(stdout, Buffer.concat([last ?? NEWLINE.subarray(1), NEWLINE]));
+  }
+}
+
+/** Resolves when the client takes more, or is gone. */
+async function writeChunk(stdout: Writable, chunk: Uint8Array): Promise<void> {
+  if (!stdout.write(chunk) && !stdout.destroyed) await drained(stdout);
+}
+
+async function drained(output: Writable): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  output.once('drain', resolve).once('close', resolve).once('error', resolve);
+  await promise;
+  output.off('drain', resolve).off('close', resolve).off('error', resolve);
+}
+
+const INTERRUPTED: JsonRpcError = {
+  code: UNREACHABLE,
+  message: 'The gateway’s answer broke off, so it is not known what came of this. Try again.',
+};
+
+function isEventStream({ headers }: Response): boolean {
+  return headers.get('Content-Type')?.startsWith('text/event-stream') === true;
+}
+
+function unexpected({ ok, status, statusText, headers }: Response, url: string): JsonRpcError {
+  const location = headers.get('Location');
+  if (status >= 300 && status < 400 && location !== null) {
+    const target = URL.parse(location, url)?.href ?? location;
+    const message = `Cannot reach a gateway at ${url}: it redirects to ${target}, and the message was not sent there. If that is the gateway, start "presence mcp" with --url ${target}`;
+    return { code: UNREACHABLE, message };
+  }
+  const outcome = `${status} ${statusText}${ok ? ', but does not speak MCP' : ''}`;
+  const message = `Cannot reach a gateway at ${url}: the server answered ${outcome}.`;
+  return { code: UNREACHABLE, message };
+}
+
+/** Whether the gateway may have received the request. */
+function isConnectionLost(error: unknown): boolean {
+  const { cause } = error instanceof Error ? error : {};
+  return cause instanceof Error && 'code' in cause && CONNECTION_LOST.has(cause.code);
+}
+
+const CONNECTION_LOST: ReadonlySet<unknown> = new Set([
+  'ECONNRESET',
+  'EPIPE',
+  'UND_ERR_HEADERS_TIMEOUT',
+  'UND_ERR_SOCKET',
+]);
+
+function describe(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const { message, cause } = error;
+  if (!(cause instanceof Error)) return message;
+  const code = 'code' in cause ? String(cause.code) : cause.name;
+  return `${message}: ${cause.message === '' ? code : cause.message}`;
+}

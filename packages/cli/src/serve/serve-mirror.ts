@@ -1,0 +1,71 @@
+/** `presence serve --mirror`: follows another gateway's log while the copy is served. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { Gateway } from '@open-presence/client';
+import type { Mirroring } from '@open-presence/gateway';
+import type { Logger } from 'pino';
+
+import type { Configuration } from '../configuration/configuration.ts';
+import { followOrigin, OriginChanged } from '../log/follow-origin.ts';
+
+export interface MirroredOrigin {
+  readonly gateway: Gateway;
+  /** The name of its log. Undefined if the folder has a log: that is served even while the origin is away. */
+  readonly name: string | undefined;
+}
+
+/** Throws where there is nothing to serve yet, and the origin cannot be reached. */
+export async function mirroredOrigin(
+  { mirror, data }: Configuration,
+  logger: Logger,
+): Promise<MirroredOrigin | undefined> {
+  if (mirror === undefined) return undefined;
+  const onRetry = (error: Error): void => logger.warn(`mirror: ${error.message} Trying again.`);
+  const gateway = new Gateway(mirror, { onRetry });
+  if (existsSync(join(data, 'log.sqlite'))) return { gateway, name: undefined };
+  const { log } = await gateway.checkpoint();
+  return { gateway, name: log };
+}
+
+/** Follows until it is disposed of, or the origin is found to be changed: the copy is served on. */
+export function followForServing(
+  gateway: Gateway,
+  mirroring: Mirroring | undefined,
+  logger: Logger,
+): AsyncDisposable {
+  if (mirroring === undefined) throw new Error('This gateway is no mirror.');
+  const { copy, status } = mirroring;
+  const end = new AbortController();
+  let trouble: string | undefined;
+  const following = followOrigin({
+    gateway,
+    copy,
+    signal: end.signal,
+    live: true,
+    onProgress(head) {
+      status.originHead = Math.max(status.originHead, head);
+    },
+    onTrouble(error) {
+      status.state = error === undefined ? 'following' : 'unreachable';
+      if (error?.message === trouble) return;
+      trouble = error?.message;
+      if (trouble === undefined) logger.info('mirror: the origin is followed again');
+      else logger.warn(`mirror: ${trouble} Trying again.`);
+    },
+    onChanged(seq, description) {
+      logger.error({ seq }, `mirror: changed at the origin; the copy is as it was: ${description}`);
+    },
+  }).catch((error: unknown) => {
+    status.state = 'stopped';
+    if (!(error instanceof OriginChanged)) throw error;
+    const { message, seq } = error;
+    logger.error({ seq }, `mirror: stopped, and the copy is served as it is: ${message}`);
+  });
+  return {
+    async [Symbol.asyncDispose]() {
+      end.abort();
+      await following;
+    },
+  };
+}

@@ -1,0 +1,125 @@
+/** Reports a start: in plain words on a terminal, else as lines of the log. */
+import { resolve } from 'node:path';
+
+import type { WakingProgress } from '@open-presence/gateway';
+import type { Logger } from 'pino';
+
+import { CAN_SHARE_PORT, type Configuration } from '../configuration/configuration.ts';
+import type { TextOutput } from '../process-context.ts';
+import { CLEAR_LINE } from '../terminal-log.ts';
+
+export interface StartReport {
+  readonly waking: (progress: WakingProgress) => void;
+  readonly serving: (address: string) => void;
+}
+
+interface ReportedSettings extends Pick<Configuration, 'data' | 'threads'> {
+  /** Whether several threads can listen there (`isShareable`). */
+  readonly canShareAddress: boolean;
+}
+
+/** Addresses that only this machine can reach. */
+const LOOPBACK = /^http:\/\/(?:127\.|\[::1\])/;
+/** Stands for all addresses of this machine, and is none that a client can use. */
+const ANY_ADDRESS = /\/\/(?:0\.0\.0\.0|\[::\])/;
+/** The log says how far the gateway is each time it has read a tenth more of its entries. */
+const LOGGED_PARTS = 10;
+
+/** `terminal`: undefined where standard output is none. */
+export function startReport(
+  terminal: TextOutput | undefined,
+  logger: Logger,
+  settings: ReportedSettings,
+): StartReport {
+  if (terminal !== undefined) return terminalReport(terminal, settings);
+  return logReport(logger, settings);
+}
+
+function terminalReport(terminal: TextOutput, settings: ReportedSettings): StartReport {
+  return {
+    waking: (progress) => terminal.write(CLEAR_LINE + describeProgress(progress)),
+    serving: (address) => terminal.write(CLEAR_LINE + greeting(address, settings)),
+  };
+}
+
+function logReport(logger: Logger, settings: ReportedSettings): StartReport {
+  const { data, threads, canShareAddress } = settings;
+  let logged = -1;
+  return {
+    waking(progress) {
+      const part = Math.floor(fractionOf(progress) * LOGGED_PARTS);
+      if (part === logged) return;
+      logged = part;
+      const { indexed, head, behind } = progress;
+      logger.info({ indexed, head, ...(behind > 0 && { behind }) }, describeProgress(progress));
+    },
+    serving(address) {
+      const serving = { address, data, threads };
+      if (!CAN_SHARE_PORT || !canShareAddress) logger.info(`threads: ${describeThreads(settings)}`);
+      logger.info(serving, `serving: ${firstSteps(address)}`);
+    },
+  };
+}
+
+/** A message of the stream counts as an entry. */
+function fractionOf({ indexed, head, behind }: WakingProgress): number {
+  return head === 0 ? 0 : indexed / (head + behind);
+}
+
+function describeProgress(progress: WakingProgress): string {
+  const { address, head, behind } = progress;
+  const percent = `${Math.floor(fractionOf(progress) * 100)} %`;
+  const missing = behind === 0 ? '' : `; messages of the cluster that are missing: ${behind}`;
+  const step =
+    head === 0 && behind === 0 ? 'opening the log' : `reading the log, ${percent}${missing}`;
+  return `waking: ${step}; requests to ${address} are answered once that is done`;
+}
+
+function describeThreads({ threads, canShareAddress }: ReportedSettings): string {
+  if (!CAN_SHARE_PORT) return 'one thread, since several cannot listen on one port on this system';
+  if (!canShareAddress) return 'one thread, since several cannot listen on this socket';
+  return threads === 1 ? 'one thread' : `${threads} threads`;
+}
+
+function firstSteps(address: string): string {
+  if (isUrl(address)) return `open ${address} or try curl ${address}/api`;
+  return `at ${address}`;
+}
+
+function isUrl(address: string): boolean {
+  return address.startsWith('http');
+}
+
+function greeting(address: string, settings: ReportedSettings): string {
+  return `
+The Open Presence Gateway is open.
+
+  Listens at  ${address} (${describeReach(address)})
+  Stores in   ${resolve(settings.data)}
+  Serves with ${describeThreads(settings)}
+
+Try first:
+
+${examples(address)}
+
+Ctrl-C stops it.
+
+`;
+}
+
+function describeReach(address: string): string {
+  if (!isUrl(address)) return 'for programs of this machine, such as a proxy in front';
+  if (LOOPBACK.test(address)) return 'for this machine only; --host opens it to others';
+  return 'for all who can reach this machine';
+}
+
+function examples(address: string): string {
+  const [, path] = /^unix:(.*)$/s.exec(address) ?? [];
+  if (path !== undefined)
+    return `  curl        curl --unix-socket '${path}' http://localhost/api/entries`;
+  const url = address.replace(ANY_ADDRESS, '//localhost');
+  return `  a browser   ${url}
+  curl        curl -d text=Hello ${url}/api/shepit
+              curl "${url}/api/entries?limit=5"
+  MCP         add ${url}/mcp to your client's servers`;
+}

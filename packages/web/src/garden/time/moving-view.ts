@@ -1,0 +1,166 @@
+/** Which part of time is in view, and how the view moves to another. */
+import type { Activity } from '../garden-data.ts';
+import {
+  around,
+  lengthOf,
+  moved,
+  positionOf,
+  timeAt,
+  type TimeRange,
+  wholeRange,
+  zoomed,
+} from './time-view.ts';
+
+const TRAVEL_MS = 450;
+
+interface ViewCallbacks {
+  /** Called when another part is in view. */
+  readonly onChange: () => void;
+  /** Called when the view begins to travel: `follow` moves it with each frame from then on. */
+  readonly onTravel: () => void;
+}
+
+export class MovingView {
+  /** The times of the oldest and the newest entry. */
+  oldest: number | undefined;
+  newest: number | undefined;
+  readonly #calm: Pick<MediaQueryList, 'matches'>;
+  readonly #callbacks: ViewCallbacks;
+  #width = 0;
+  #whole: TimeRange;
+  #range: TimeRange;
+  #travel: Travel | undefined;
+
+  /** `calm`: matches where nothing should travel. */
+  constructor(
+    { oldest, newest }: Pick<Activity, 'oldest' | 'newest'>,
+    calm: Pick<MediaQueryList, 'matches'>,
+    callbacks: ViewCallbacks,
+  ) {
+    this.oldest = oldest;
+    this.newest = newest;
+    this.#calm = calm;
+    this.#callbacks = callbacks;
+    this.#whole = this.#wholeRange();
+    this.#range = this.#whole;
+  }
+
+  get range(): TimeRange {
+    return this.#range;
+  }
+
+  has(time: number): boolean {
+    return time >= this.#range.from && time <= this.#range.to;
+  }
+
+  /** Moves by a part of its length. */
+  pan(part: number): void {
+    this.#show(moved(this.#range, part, this.#whole));
+  }
+
+  /** `position`: what stays where it is, from 0 to 1. */
+  zoom(factor: number, position: number): void {
+    this.#show(zoomed(this.#range, factor, timeAt(this.#range, position), this.#whole));
+  }
+
+  /** Zooms as a movement. `time`: what stays where it is; the middle by default. */
+  zoomSmoothly(factor: number, time: number = timeAt(this.#goal, 0.5)): void {
+    this.#travelTo(zoomed(this.#goal, factor, time, this.#whole));
+  }
+
+  showWhole(): void {
+    this.#travelTo(this.#whole);
+  }
+
+  showNewest(): void {
+    const length = Math.min(lengthOf(this.#range), lengthOf(this.#whole) / 8);
+    this.#travelTo({ from: this.#whole.to - length, to: this.#whole.to });
+  }
+
+  approach(range: TimeRange): void {
+    this.#travelTo(around(range, this.#whole));
+  }
+
+  /** Travels to a time that is outside of the view, or at its edge. */
+  bringIn(time: number): void {
+    const goal = this.#goal;
+    const position = positionOf(goal, time);
+    if (position < 0.04 || position > 0.96)
+      this.#travelTo(moved(goal, position - 0.5, this.#whole));
+  }
+
+  /** Entries were stored, the first and the last of them at these times. A view at the end stays there. */
+  extend(first: number, last: number): void {
+    const goal = this.#goal;
+    const [isWhole, isAtEnd] = [goal.from === this.#whole.from, goal.to === this.#whole.to];
+    this.oldest ??= first;
+    this.newest = Math.max(this.newest ?? 0, last);
+    this.#whole = this.#wholeRange();
+    const { to } = this.#whole;
+    if (isWhole && isAtEnd) this.#travelTo(this.#whole);
+    else if (isAtEnd) this.#travelTo({ from: to - lengthOf(goal), to });
+  }
+
+  /** `width`: of the picture, in CSS pixels. */
+  resize(width: number): void {
+    const isWhole = this.#range === this.#whole;
+    this.#width = width;
+    this.#whole = this.#wholeRange();
+    if (isWhole) this.#range = this.#whole;
+  }
+
+  /** Ends the travel. */
+  arrive(): void {
+    if (this.#travel !== undefined) this.#show(this.#travel.to);
+  }
+
+  /** Returns whether the view is where it should be. */
+  follow(now: number): boolean {
+    if (this.#travel === undefined) return true;
+    this.#range = viewAt(this.#travel, now);
+    const isOver = this.#range === this.#travel.to;
+    if (isOver) this.#travel = undefined;
+    this.#callbacks.onChange();
+    return isOver;
+  }
+
+  get #goal(): TimeRange {
+    return this.#travel?.to ?? this.#range;
+  }
+
+  #wholeRange(): TimeRange {
+    const oldest = this.oldest ?? Date.now();
+    return wholeRange(oldest, this.newest ?? oldest, this.#width);
+  }
+
+  #show(range: TimeRange): void {
+    this.#travel = undefined;
+    this.#range = range;
+    this.#callbacks.onChange();
+  }
+
+  #travelTo(to: TimeRange): void {
+    if (this.#calm.matches) return this.#show(to);
+    this.#travel = { from: this.#range, to, started: performance.now() };
+    this.#callbacks.onTravel();
+  }
+}
+
+/** A change of the view that takes a moment. */
+interface Travel {
+  readonly from: TimeRange;
+  readonly to: TimeRange;
+  readonly started: number;
+}
+
+/** Lengths change by the same factor in each frame. */
+function viewAt({ from: start, to: end, started }: Travel, now: number): TimeRange {
+  const part = (now - started) / TRAVEL_MS;
+  if (part >= 1) return end;
+  const eased = part <= 0 ? 0 : part * part * (3 - 2 * part);
+  const [first, last] = [lengthOf(start), lengthOf(end)];
+  const length = first * (last / first) ** eased;
+  const share = first === last ? eased : (first - length) / (first - last);
+  const from = start.from + (end.from - start.from) * share;
+  return { from, to: from + length };
+}

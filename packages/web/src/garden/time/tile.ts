@@ -1,0 +1,135 @@
+/**
+ * A tile is a stretch of time in equal spans, aligned to powers of two, so that it can be loaded once
+ * and shown again. Sparse spans have their entries; of dense ones only the counts are known. All pure.
+ */
+import type { Activity, GardenEntry } from '../garden-data.ts';
+import { lengthOf, type TimeRange } from './time-view.ts';
+
+export const SPANS_PER_TILE = 32;
+/** A span with more entries than this is dense: its entries are shown together, as a meadow. */
+export const MAX_SINGLE = 20;
+/** CSS pixels of a span, at least; at most twice as many. */
+const MIN_SPAN_WIDTH = 28;
+
+export interface TileKey extends TimeRange {
+  readonly name: string;
+  /** Length of a span in ms. */
+  readonly span: number;
+}
+
+/** An entry and its time, with decimals: those of one millisecond are spread over it. */
+export interface PlacedEntry {
+  readonly entry: GardenEntry;
+  readonly time: number;
+}
+
+/** Entries that are shown together. */
+export interface Meadow extends TimeRange {
+  readonly counts: Readonly<Record<string, number>>;
+  readonly total: number;
+  /** A few of the entries, which are shown one by one too. */
+  readonly samples: readonly GardenEntry[];
+}
+
+export interface Tile extends TileKey {
+  readonly singles: PlacedEntry[];
+  readonly meadows: Meadow[];
+}
+
+/** Consecutive entries to be loaded: from a seq up to before another. */
+export interface SeqRun {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** The tiles that a view of so many pixels consists of. */
+export function tilesIn(view: TimeRange, width: number): TileKey[] {
+  const shortest = (lengthOf(view) / Math.max(1, width)) * MIN_SPAN_WIDTH;
+  const level = Math.ceil(Math.log2(shortest));
+  const span = 2 ** level;
+  const length = span * SPANS_PER_TILE;
+  const [first, last] = [Math.floor(view.from / length), Math.floor(view.to / length)];
+  return Array.from({ length: last - first + 1 }, (_, index) => {
+    const from = (first + index) * length;
+    return { name: `${level} ${first + index}`, span, from, to: from + length };
+  });
+}
+
+/** What the entries are that a tile needs one by one. */
+export function sparseRuns({ bounds, counts }: Activity): SeqRun[] {
+  const runs: SeqRun[] = [];
+  for (let index = 0; index < bounds.length - 1; index += 1) {
+    const [from = 0, to = 0] = bounds.slice(index, index + 2);
+    const total = totalAt(counts, index);
+    if (total === 0 || total > MAX_SINGLE) continue;
+    const last = runs.at(-1);
+    if (last?.to === from) runs[runs.length - 1] = { from: last.from, to };
+    else runs.push({ from, to });
+  }
+  return runs;
+}
+
+/** A tile of what was counted in it, and of the entries of its sparse spans in their order. */
+export function tileOf(key: TileKey, activity: Activity, entries: readonly GardenEntry[]): Tile {
+  const meadows: Meadow[] = [];
+  for (let index = 0; index < SPANS_PER_TILE; index += 1) {
+    const total = totalAt(activity.counts, index);
+    if (total <= MAX_SINGLE) continue;
+    const from = key.from + index * key.span;
+    const counts: Record<string, number> = {};
+    for (const [kind, spans] of Object.entries(activity.counts)) counts[kind] = spans[index] ?? 0;
+    const samples = activity.samples?.[index] ?? [];
+    const meadow = {
+      from,
+      to: from + key.span,
+      counts,
+      total,
+      samples,
+    };
+    meadows.push(meadow);
+  }
+  const all = [...entries, ...meadows.flatMap(({ samples }) => samples)];
+  const singles = key.span < 1 ? spreadOverSpans(key, activity, all) : spreadOverMilliseconds(all);
+  return { ...key, singles, meadows };
+}
+
+/** The tile with an entry that was stored now. */
+export function withEntry(tile: Tile, entry: GardenEntry): Tile {
+  const { span, singles, meadows } = tile;
+  const from = tile.from + Math.floor((entry.time - tile.from) / span) * span;
+  const meadow = meadows.find((candidate) => candidate.from === from);
+  if (meadow !== undefined) {
+    const counts = { ...meadow.counts, [entry.kind]: (meadow.counts[entry.kind] ?? 0) + 1 };
+    const grown = { ...meadow, counts, total: meadow.total + 1 };
+    return { ...tile, meadows: meadows.map((other) => (other === meadow ? grown : other)) };
+  }
+  return { ...tile, singles: [...singles, { entry, time: entry.time }] };
+}
+
+function totalAt(counts: Activity['counts'], index: number): number {
+  return Object.values(counts).reduce((sum, spans) => sum + (spans[index] ?? 0), 0);
+}
+
+function spreadOverMilliseconds(entries: readonly GardenEntry[]): PlacedEntry[] {
+  const counts = new Map<number, number>();
+  for (const { time } of entries) counts.set(time, (counts.get(time) ?? 0) + 1);
+  const before = new Map<number, number>();
+  return entries.map((entry) => {
+    const index = before.get(entry.time) ?? 0;
+    before.set(entry.time, index + 1);
+    return { entry, time: entry.time + index / (counts.get(entry.time) ?? 1) };
+  });
+}
+
+function spreadOverSpans(
+  { from, span }: TileKey,
+  { bounds }: Activity,
+  entries: readonly GardenEntry[],
+): PlacedEntry[] {
+  return entries.map((entry) => {
+    const index = bounds.findLastIndex((bound) => bound <= entry.seq);
+    const [first = 0, end = 1] = bounds.slice(index, index + 2);
+    const along = (entry.seq - first + 0.5) / Math.max(1, end - first);
+    return { entry, time: from + (index + along) * span };
+  });
+}

@@ -1,0 +1,155 @@
+/** The fields of a form. What is typed stays in the page: no field is controlled by the script. */
+import type { ComponentChildren, VNode } from 'preact';
+import { useContext, useState } from 'preact/hooks';
+
+import type { FieldText } from '../../page-data.ts';
+import { useWords } from '../../shell.ts';
+import { SlotsContext } from './slots.ts';
+
+interface FieldProps {
+  readonly id: string;
+  readonly field: Pick<FieldText, 'name' | 'meaning'>;
+  /** What was typed before. */
+  readonly values: readonly string[];
+  readonly error?: string | undefined;
+}
+
+/** What connects a control with its label and its error. */
+interface ControlProps {
+  readonly id: string;
+  readonly name: string;
+  readonly dir: 'auto';
+  readonly 'aria-describedby'?: string;
+  readonly 'aria-invalid'?: 'true';
+}
+
+export function TextField({ values, ...props }: FieldProps): VNode {
+  const slot = useContext(SlotsContext)[props.field.name];
+  return (
+    <Field {...props}>
+      <textarea {...controlProps(props)} rows={4} defaultValue={slot ?? values[0] ?? ''} />
+    </Field>
+  );
+}
+
+interface LineFieldProps extends FieldProps {
+  readonly suggestions?: readonly string[];
+}
+
+export function LineField({ values, suggestions = [], ...props }: LineFieldProps): VNode {
+  const slot = useContext(SlotsContext)[props.field.name];
+  const list = `${props.id}-suggestions`;
+  return (
+    <Field {...props}>
+      <input
+        {...controlProps(props)}
+        type="text"
+        autocomplete="off"
+        defaultValue={slot ?? values[0] ?? ''}
+        {...(suggestions.length > 0 ? { list } : {})}
+      />
+      {suggestions.length > 0 && (
+        <datalist id={list}>
+          {suggestions.map((value) => (
+            <option key={value} value={value} />
+          ))}
+        </datalist>
+      )}
+    </Field>
+  );
+}
+
+interface ListFieldProps extends FieldProps {
+  readonly more: string;
+}
+
+/** Several lines with the same name: one value each. */
+export function ListField({ values, more, ...props }: ListFieldProps): VNode {
+  const slot = useContext(SlotsContext)[props.field.name];
+  const [count, setCount] = useState(Math.max(1, values.length));
+  const { id, field } = props;
+  const shared = controlProps(props);
+  return (
+    <Field {...props}>
+      <div class="lines">
+        {Array.from({ length: count }, (_, index) => (
+          <input
+            {...shared}
+            key={index}
+            id={index === 0 ? id : `${id}-${index}`}
+            {...(index === 0 ? {} : { 'aria-label': field.meaning })}
+            type="text"
+            autocomplete="off"
+            defaultValue={(index === 0 ? slot : undefined) ?? values[index] ?? ''}
+          />
+        ))}
+        <MoreButton onClick={() => setCount(count + 1)}>{more}</MoreButton>
+      </div>
+    </Field>
+  );
+}
+
+interface RoomFieldProps {
+  readonly id: string;
+  readonly rooms: readonly { readonly slug: string; readonly title: string }[];
+  readonly selected: string;
+  readonly error?: string | undefined;
+}
+
+export function RoomField({ id, rooms, selected, error }: RoomFieldProps): VNode {
+  const { speaking } = useWords();
+  const field = { name: 'room', meaning: speaking.room };
+  const props = { id, field, values: [], error };
+  return (
+    <Field {...props}>
+      <select {...controlProps(props)}>
+        {rooms.map(({ slug, title }) => (
+          <option key={slug} value={slug} selected={slug === selected}>
+            {title}
+          </option>
+        ))}
+      </select>
+    </Field>
+  );
+}
+
+interface FieldFrameProps extends Omit<FieldProps, 'values'> {
+  readonly children: ComponentChildren;
+}
+
+function Field({ id, field, error, children }: FieldFrameProps): VNode {
+  return (
+    <div class={`field field-${field.name}`}>
+      <label for={id}>{field.meaning}</label>
+      {children}
+      {error !== undefined && (
+        <p class="field-error" id={`${id}-error`} dir="auto">
+          {error}
+        </p>
+      )}
+    </div>
+  );
+}
+
+function controlProps({ id, field, error }: Omit<FieldProps, 'values'>): ControlProps {
+  return {
+    id,
+    name: field.name,
+    dir: 'auto',
+    ...(error === undefined ? {} : { 'aria-describedby': `${id}-error`, 'aria-invalid': 'true' }),
+  };
+}
+
+interface MoreButtonProps {
+  readonly onClick: () => void;
+  readonly children: ComponentChildren;
+}
+
+/** Does nothing without scripts, and is hidden then. */
+export function MoreButton({ onClick, children }: MoreButtonProps): VNode {
+  return (
+    <button type="button" class="more needs-script" onClick={onClick}>
+      {children}
+    </button>
+  );
+}

@@ -1,0 +1,187 @@
+/** The fields of an entry of one kind, in the order in which they are filled in. */
+import { isolated } from '@open-presence/protocol';
+import type { VNode } from 'preact';
+import { useContext, useLayoutEffect, useRef, useState } from 'preact/hooks';
+
+import type { FieldText, KindText } from '../../page-data.ts';
+import { useShell, useWords } from '../../shell.ts';
+import { LineField, ListField, RoomField, TextField } from './fields.tsx';
+import type { FormContent } from './form-content.ts';
+import { MemberRows } from './member-rows.tsx';
+import {
+  AUTHOR_FIELDS,
+  forgetAuthor,
+  prefillAuthor,
+  rememberedAuthor,
+} from './remembered-author.ts';
+import { OTHER_FIELDS, SlotsContext } from './slots.ts';
+import type { SpeakFormProps } from './speak-form-props.ts';
+
+interface FormFieldsProps extends SpeakFormProps {
+  readonly form: string;
+  readonly content: FormContent;
+  readonly errors: Readonly<Record<string, string>>;
+  readonly file: File | undefined;
+  readonly onAttach: (file: File | undefined) => void;
+  readonly onChange: () => void;
+}
+
+const TYPES_OF_AUTHORS = ['human', 'ai_entity'];
+
+/** The names of all fields that a form of this kind can show. */
+export function namesIn({ fields }: KindText): string[] {
+  return [...fields.map(({ name }) => name), 'to', 'room'];
+}
+
+export function FormFields(props: FormFieldsProps): VNode {
+  const { kind, form, content, errors, file, onAttach, onChange } = props;
+  const shell = useShell();
+  const { speaking } = useWords();
+  const slots = useContext(SlotsContext);
+  const kindText = shell.kinds[kind];
+  const { fields } = kindText;
+  const valuesOf = (name: string): string[] =>
+    content.values.filter(([named]) => named === name).map(([, value]) => value);
+  const propsOf = (field: Pick<FieldText, 'name' | 'meaning'>) => ({
+    id: `${form} ${field.name}`.replaceAll(/[^\w-]/g, '-'),
+    field,
+    values: valuesOf(field.name),
+    error: errors[field.name],
+  });
+  const to = { name: 'to', meaning: `${speaking.to} (${speaking.optional})` };
+  const isFree = fields.every(({ required }) => !required);
+  const hasText = fields.some(({ name }) => name === 'text');
+  return (
+    <>
+      {fields
+        .filter(({ name }) => name === 'text')
+        .map((field) => (
+          <div
+            key={field.name}
+            onPaste={(event) => {
+              const pasted = largePaste(event, speaking.pasted);
+              if (pasted !== undefined) onAttach(pasted);
+            }}
+          >
+            <TextField {...propsOf(field)} />
+          </div>
+        ))}
+      {hasText && <Attachment file={file} onChange={onAttach} />}
+      <Author {...props} fields={fields} propsOf={propsOf} />
+      {fields
+        .filter(({ type }) => type === 'strings')
+        .map((field) => (
+          <ListField key={field.name} {...propsOf(field)} more={speaking.anotherSeeking} />
+        ))}
+      {kind !== 'resonance' && (
+        <ListField
+          {...propsOf(to)}
+          values={valuesOf('to').length > 0 ? valuesOf('to') : (props.to ?? [])}
+          more={speaking.anotherName}
+        />
+      )}
+      {props.room === undefined && props.inReplyTo === undefined && kind !== 'resonance' ? (
+        <RoomField
+          id={propsOf({ name: 'room', meaning: '' }).id}
+          rooms={shell.rooms}
+          selected={valuesOf('room')[0] ?? kindText.room}
+          error={errors['room']}
+        />
+      ) : (
+        props.room !== undefined && <input type="hidden" name="room" value={props.room} />
+      )}
+      {props.inReplyTo !== undefined && (
+        <input type="hidden" name="inReplyTo" value={props.inReplyTo} />
+      )}
+      {slots[OTHER_FIELDS] !== undefined && <div>{slots[OTHER_FIELDS]}</div>}
+      {isFree && <MemberRows rows={content.rows} errors={errors} onChange={onChange} />}
+    </>
+  );
+}
+
+interface AuthorProps extends FormFieldsProps {
+  readonly fields: readonly FieldText[];
+  readonly propsOf: (field: FieldText) => Parameters<typeof LineField>[0];
+}
+
+/** Who the visitor is: filled in with what this device remembers. */
+function Author({ fields, propsOf, content, onChange }: AuthorProps): VNode {
+  const { speaking } = useWords();
+  const element = useRef<HTMLDivElement>(null);
+  const [isRemembered, setRemembered] = useState(false);
+  // Before the form is shown: it is never seen empty, or typed into, first.
+  useLayoutEffect(() => {
+    setRemembered(rememberedAuthor() !== undefined);
+    if (content.values.length === 0 && element.current !== null) prefillAuthor(element.current);
+  }, []);
+  const forget = (): void => {
+    forgetAuthor();
+    setRemembered(false);
+    for (const input of element.current?.querySelectorAll('input') ?? []) input.value = '';
+    onChange();
+  };
+  return (
+    <div class="author" ref={element}>
+      {fields
+        .filter(({ name }) => name in AUTHOR_FIELDS)
+        .map((field) => (
+          <LineField
+            key={field.name}
+            {...propsOf(field)}
+            suggestions={field.name === 'identityType' ? TYPES_OF_AUTHORS : []}
+          />
+        ))}
+      {isRemembered && (
+        <p class="hint">
+          {speaking.remembered}{' '}
+          <button type="button" class="more" onClick={forget}>
+            {speaking.forget}
+          </button>
+        </p>
+      )}
+    </div>
+  );
+}
+
+/** A longer text would make the field slow. In UTF-16 code units. */
+const MAX_PASTED = 1_000_000;
+
+/** The large text of a paste, which then stays out of the field. */
+function largePaste(event: ClipboardEvent, name: string): File | undefined {
+  const text = event.clipboardData?.getData('text/plain') ?? '';
+  if (text.length <= MAX_PASTED) return undefined;
+  event.preventDefault();
+  return new File([text], name);
+}
+
+interface AttachmentProps {
+  readonly file: File | undefined;
+  readonly onChange: (file: File | undefined) => void;
+}
+
+function Attachment({ file, onChange }: AttachmentProps): VNode {
+  const { entry, speaking } = useWords();
+  const choose = (event: Event): void => {
+    const input = event.currentTarget as HTMLInputElement;
+    const chosen = input.files?.[0];
+    input.value = '';
+    if (chosen !== undefined) onChange(chosen);
+  };
+  return (
+    <div class="attachment needs-script">
+      {file === undefined ? (
+        <label class="more">
+          {speaking.file}
+          <input type="file" title={speaking.fileMeaning} onChange={choose} />
+        </label>
+      ) : (
+        <p>
+          {speaking.attached(isolated(file.name), entry.size(file.size))}{' '}
+          <button type="button" class="more" onClick={() => onChange(undefined)}>
+            {speaking.removeFile}
+          </button>
+        </p>
+      )}
+    </div>
+  );
+}

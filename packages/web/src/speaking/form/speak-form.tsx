@@ -1,0 +1,241 @@
+/**
+ * The form for an entry of one kind.
+ *
+ * Without scripts it is posted to the API as it is. With them, what is typed is stored on this device as
+ * a draft, and sent by way of the outbox. Upholds that what was typed stands in the form, in the draft or
+ * in the outbox, until the entry is durable.
+ */
+import type { VNode } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+
+import type { FormProblem } from '../../page-data.ts';
+import { href, pathOf, useShell, useWords } from '../../shell.ts';
+import { openDatabase } from '../outbox/database.ts';
+import { formId, readDraft } from '../outbox/drafts.ts';
+import { FirstContactAnswer } from '../first-contact-answer.tsx';
+import { type FormContent, InvalidMember, isBlank, readForm, saysNothing } from './form-content.ts';
+import { FormFields, namesIn } from './form-fields.tsx';
+import { newIdempotencyKey, type StoredEntry } from '../outbox/outbox.ts';
+import { asksForName, rememberAuthorIn } from './remembered-author.ts';
+import { sendContent } from '../outbox/send-content.ts';
+import { prepareSender } from '../outbox/sender.ts';
+import { ENTRY_PAGE, formName, type SpeakFormProps } from './speak-form-props.ts';
+import { useDraft } from './use-draft.ts';
+
+const EMPTY: FormContent = { values: [], rows: [] };
+
+export function SpeakForm(props: SpeakFormProps): VNode {
+  const shell = useShell();
+  const page = pathOf(shell);
+  const form = formId(page, formName(props));
+  const [shown, setShown] = useState({ content: EMPTY, version: 0 });
+  const [contact, setContact] = useState<StoredEntry>();
+  const [typed] = useState(() => typedBefore(form));
+  const show = (content: FormContent): void =>
+    setShown(({ version }) => ({ content, version: version + 1 }));
+  // A form that the server has rendered stands there already.
+  const [isRestored, setRestored] = useState(props.idempotencyKey !== undefined);
+  const { onRestored } = props;
+  useEffect(() => {
+    const restore = async (): Promise<void> => {
+      const content = typed ?? (await readDraft(form));
+      if (content !== undefined) show(content);
+    };
+    void restore()
+      .catch(() => {})
+      .finally(() => setRestored(true));
+  }, []);
+  useEffect(() => {
+    if (isRestored) onRestored?.();
+  }, [isRestored]);
+  if (!isRestored) return <></>;
+  return (
+    <>
+      <EmptyOrRestoredForm
+        {...props}
+        key={shown.version}
+        form={form}
+        page={shell.url}
+        content={shown.content}
+        onSent={(entry, isUnchanged) => {
+          setContact(entry);
+          if (isUnchanged) show(EMPTY);
+        }}
+      />
+      {contact?.companions !== undefined && <FirstContactAnswer entry={contact} />}
+    </>
+  );
+}
+
+/** What stands in a form that the server has rendered, before the script takes it over. */
+function typedBefore(form: string): FormContent | undefined {
+  if (typeof document === 'undefined') return undefined;
+  const element = Array.from(document.forms).find(({ dataset }) => dataset['form'] === form);
+  const content = element === undefined ? EMPTY : readForm(element);
+  return saysNothing(content) ? undefined : content;
+}
+
+interface FormProps extends SpeakFormProps {
+  /** The form of the draft. */
+  readonly form: string;
+  readonly page: string;
+  /** What was typed before. */
+  readonly content: FormContent;
+  /** Without an entry: it waits in the outbox. `isUnchanged`: what was sent still stands in the form. */
+  readonly onSent: (entry: StoredEntry | undefined, isUnchanged: boolean) => void;
+}
+
+function EmptyOrRestoredForm(props: FormProps): VNode {
+  const { kind, room, inReplyTo, form, page, content, problem, onSent } = props;
+  const shell = useShell();
+  const { speaking } = useWords();
+  const kindText = shell.kinds[kind];
+  const element = useRef<HTMLFormElement>(null);
+  const initial = useRef<string | undefined>(undefined);
+  const [file, setFile] = useState(content.file);
+  const [isSending, setSending] = useState(false);
+  const [key, setKey] = useState(props.idempotencyKey);
+  const names = namesIn(kindText);
+  const [errors, setErrors] = useState<FormErrors>(() =>
+    problem === undefined ? { fields: {} } : errorsOf(problem, names),
+  );
+  const [hasDatabase, setHasDatabase] = useState(true);
+
+  const read = (): FormContent => ({
+    ...(element.current === null ? EMPTY : readForm(element.current)),
+    ...(file === undefined ? {} : { file }),
+  });
+  const draft = useDraft(form, () => {
+    const typed = read();
+    if (file !== undefined) return typed;
+    const isNothing = isBlank(typed) || JSON.stringify(typed) === initial.current;
+    return isNothing ? undefined : typed;
+  }, [form]);
+  useEffect(() => {
+    prepareSender();
+    openDatabase().catch(() => setHasDatabase(false));
+    if (key === undefined) setKey(newIdempotencyKey());
+    // A draft that was restored is worth storing as it is.
+    if (element.current === null || content !== EMPTY) return;
+    initial.current = JSON.stringify(readForm(element.current));
+  }, []);
+
+  const send = async (): Promise<void> => {
+    const typed = read();
+    if (saysNothing(typed)) return setErrors({ fields: {}, message: speaking.nothing });
+    if (kind === 'garden' && asksForName(typed)) {
+      element.current?.querySelector<HTMLElement>('[name="identity"]')?.focus();
+      return setErrors({ fields: { identity: speaking.noName } });
+    }
+    draft.cancel();
+    rememberAuthorIn(typed);
+    const fixed = [
+      ...(room === undefined ? [] : [['room', room] as const]),
+      ...(inReplyTo === undefined ? [] : [['inReplyTo', inReplyTo] as const]),
+    ];
+    const { locale } = shell;
+    const result = await sendContent(typed, { kind, kindText, locale, form, page, fixed });
+    const hasChanged = draft.hasChanged();
+    // The draft was taken for what was sent.
+    if (hasChanged) draft.changed();
+    if (result.state === 'refused') setErrors(errorsOf(result.problem, names));
+    else onSent(result.state === 'stored' ? result.entry : undefined, !hasChanged);
+  };
+  const submit = (event: SubmitEvent): void => {
+    if (!hasDatabase) return;
+    event.preventDefault();
+    if (isSending) return;
+    setSending(true);
+    setErrors({ fields: {} });
+    send()
+      .catch((error: unknown) => {
+        draft.changed();
+        if (!(error instanceof InvalidMember)) {
+          return setErrors({ fields: {}, message: speaking.cannotStore });
+        }
+        const text = error.member === 'text' ? speaking.notText : speaking.notJson;
+        setErrors({ fields: { [error.member]: text } });
+      })
+      .finally(() => setSending(false));
+  };
+  const attach = (chosen: File | undefined): void => {
+    setFile(chosen);
+    draft.changed();
+  };
+  const returnTo = kind === 'resonance' ? ENTRY_PAGE : (props.returnTo ?? `${page}#e{seq}`);
+  const query = new URLSearchParams({ page: href(shell, returnTo) });
+  const action = href(shell, `${kindText.path}?${query.toString()}`);
+  return (
+    <form
+      ref={element}
+      class="speak-form"
+      data-form={form}
+      method="post"
+      encType="multipart/form-data"
+      action={action}
+      aria-busy={isSending}
+      onSubmit={submit}
+      onInput={() => draft.changed()}
+      onKeyDown={(event) => {
+        if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return;
+        event.preventDefault();
+        element.current?.requestSubmit();
+      }}
+      onDragOver={(event) => event.preventDefault()}
+      onDrop={(event) => {
+        const dropped = event.dataTransfer?.files[0];
+        if (dropped === undefined) return;
+        event.preventDefault();
+        attach(dropped);
+      }}
+    >
+      {key !== undefined && <input type="hidden" name="idempotency-key" value={key} />}
+      {errors.message !== undefined && (
+        <div class="form-error" role="alert">
+          <p dir="auto">{errors.message}</p>
+          <p>{speaking.again}</p>
+        </div>
+      )}
+      <FormFields
+        {...props}
+        errors={errors.fields}
+        file={file}
+        onAttach={attach}
+        onChange={() => draft.changed()}
+      />
+      <p class="hint">
+        {speaking.openName} {kind === 'shepit' && speaking.whispersAreOpen}
+      </p>
+      <p class="actions">
+        <button type="submit" class="send" aria-disabled={isSending}>
+          {speaking.send}
+        </button>
+        <span class="hint needs-script">{speaking.sendHint}</span>
+      </p>
+    </form>
+  );
+}
+
+interface FormErrors {
+  /** By name of the field or member. */
+  readonly fields: Readonly<Record<string, string>>;
+  /** About the form as a whole. */
+  readonly message?: string;
+}
+
+/** `names` are the fields that the form shows. */
+function errorsOf({ detail, faults = [] }: FormProblem, names: readonly string[]): FormErrors {
+  const fields: Record<string, string> = {};
+  for (const fault of faults) {
+    const name = fault.parameter ?? firstToken(fault.pointer ?? '');
+    if (names.includes(name)) fields[name] = fault.detail;
+  }
+  const isAllShown = faults.length > 0 && faults.length === Object.keys(fields).length;
+  return isAllShown ? { fields } : { fields, message: detail };
+}
+
+/** The first token of a JSON Pointer (RFC 6901). */
+function firstToken(pointer: string): string {
+  const [, token = ''] = pointer.split('/');
+  return token.replaceAll('~1', '/').replaceAll('~0', '~');
+}

@@ -1,0 +1,131 @@
+/**
+ * Entries on their way to the gateway. Each is stored on this device, with its idempotency key, before
+ * it is first sent, and stays until the gateway has answered that it is durable.
+ */
+import type { Kind } from '@open-presence/protocol';
+
+import type { FormProblem } from '../../page-data.ts';
+import { read, write } from './database.ts';
+import { draftKey } from './drafts.ts';
+
+/** What became of an entry that was answered. */
+export type Outcome =
+  | { readonly state: 'stored'; readonly at: number; readonly entry: StoredEntry }
+  | { readonly state: 'refused'; readonly problem: FormProblem };
+
+/** The entry in a 201. Only a first contact has the members after `room`. */
+export interface StoredEntry {
+  readonly id: string;
+  readonly seq: number;
+  readonly room: string;
+  readonly welcome?: string;
+  readonly companions?: readonly Companion[];
+  readonly next?: readonly NextStep[];
+}
+
+export interface Companion {
+  readonly id: string;
+  readonly ai_identity?: string | undefined;
+  readonly seeking?: readonly string[] | undefined;
+}
+
+export interface NextStep {
+  readonly title: string;
+  readonly method: string;
+  readonly path: string;
+}
+
+export interface OutboxItem {
+  /** The idempotency key. */
+  readonly key: string;
+  readonly kind: Kind;
+  readonly locale: string;
+  /** The JSON of the entry. */
+  readonly body: Blob;
+  /** The form and the page where it was written. */
+  readonly form: string;
+  readonly page: string;
+  /** The start of what was written. */
+  readonly excerpt: string;
+  readonly writtenAt: number;
+  /** How often it was sent in vain. */
+  readonly attempts: number;
+  /** Not sent again before. In milliseconds since the epoch. */
+  readonly notBefore: number;
+  readonly outcome?: Outcome;
+}
+
+const CHANNEL = 'open-presence.outbox';
+
+/** What pages of this gateway tell one another. */
+interface OutboxMessage {
+  /** The key of the item that is being sent. */
+  readonly sending?: string;
+}
+
+// Not in the renderer: a channel would keep the gateway's process from ending.
+const channel = typeof document === 'undefined' ? undefined : new BroadcastChannel(CHANNEL);
+const listeners = new Set<(message: OutboxMessage) => void>();
+
+channel?.addEventListener('message', ({ data }: MessageEvent<OutboxMessage>) => notify(data));
+
+function notify(message: OutboxMessage): void {
+  for (const listener of listeners) listener(message);
+}
+
+/** Calls the listener after each change of the outbox, by whatever page. Returns how to end that. */
+export function onOutboxChange(listener: (message: OutboxMessage) => void): () => void {
+  listeners.add(listener);
+  return () => void listeners.delete(listener);
+}
+
+export function announce(message: OutboxMessage = {}): void {
+  channel?.postMessage(message);
+  notify(message);
+}
+
+/** In the order in which they were written. */
+export async function outboxItems(): Promise<OutboxItem[]> {
+  const items = await read('outbox', (store) => store.getAll() as IDBRequest<OutboxItem[]>);
+  return items.toSorted((a, b) => a.writtenAt - b.writtenAt);
+}
+
+/** Stores the item and removes the draft that it was, both or neither. */
+export async function addToOutbox(item: OutboxItem): Promise<void> {
+  await write(['outbox', 'drafts'], (transaction) => {
+    transaction.objectStore('outbox').add(item);
+    transaction.objectStore('drafts').delete(draftKey(item.form));
+  });
+  announce();
+}
+
+export async function updateItem(item: OutboxItem): Promise<void> {
+  await write(['outbox'], (transaction) => {
+    transaction.objectStore('outbox').put(item);
+  });
+  announce();
+}
+
+export async function removeItems(...keys: readonly string[]): Promise<void> {
+  await write(['outbox'], (transaction) => {
+    for (const key of keys) transaction.objectStore('outbox').delete(key);
+  });
+  announce();
+}
+
+/**
+ * Those that were stored before this page was opened: nobody asks for them any more. All at once, so
+ * that the page shows none of them between two removals.
+ */
+export async function removeOldItems(): Promise<void> {
+  const old = (await outboxItems()).filter(
+    ({ outcome }) => outcome?.state === 'stored' && outcome.at < performance.timeOrigin,
+  );
+  if (old.length > 0) await removeItems(...old.map(({ key }) => key));
+}
+
+/** Web pages without TLS have no `randomUUID`. */
+export function newIdempotencyKey(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+}
