@@ -1,9 +1,12 @@
 /** A page within its layout: rendered on the server, and taken over in the browser. */
-import type { ComponentType, VNode } from 'preact';
+import { type State, STATES } from '@open-presence/protocol';
+import type { ComponentChildren, ComponentType, VNode } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
 
-import { Layout } from './layout.tsx';
 import type { PageData, PageName } from './page-data.ts';
-import { ShellContext } from './shell.ts';
+import { href, hrefIn, pathOf, ShellContext, useShell, useWords } from './shell.ts';
+import { OutboxList } from './speaking/outbox/outbox-list.tsx';
+import { onOutboxChange } from './speaking/outbox/outbox.ts';
 
 export type PageComponent = ComponentType<{ readonly data: PageData }>;
 
@@ -22,4 +25,166 @@ export function App({ data, page: Page }: AppProps): VNode {
       </Layout>
     </ShellContext.Provider>
   );
+}
+
+/** Paths of the pages that the header leads to, by their words. */
+const NAVIGATION = [
+  ['garden', '/garden'],
+  ['search', '/search'],
+  ['inbox', '/inbox'],
+] as const;
+
+interface LayoutProps {
+  /** Whether the outbox stands beside the forms of the page. */
+  readonly hasForms: boolean;
+  readonly children: ComponentChildren;
+}
+
+function Layout({ hasForms, children }: LayoutProps): VNode {
+  const { isCut } = useShell();
+  const { layout } = useWords();
+  return (
+    <>
+      <a class="skip" href="#content">
+        {layout.skip}
+      </a>
+      <Header />
+      {!hasForms && <OutboxList />}
+      <main id="content">
+        {isCut && <p class="quiet">{layout.longAddress}</p>}
+        {children}
+      </main>
+      <Footer />
+    </>
+  );
+}
+
+function Header(): VNode {
+  const shell = useShell();
+  const { layout } = useWords();
+  return (
+    <header class="header">
+      <a class="place" href={href(shell, '/')}>
+        <PlaceMark />
+        <span class="place-name">{shell.service}</span>
+      </a>
+      <nav class="navigation" aria-label={layout.navigation}>
+        {NAVIGATION.map(([word, path]) => (
+          <NavigationLink key={path} path={path}>
+            {layout[word]}
+          </NavigationLink>
+        ))}
+      </nav>
+      <div class="header-end">
+        <StatusSign />
+        <LanguageSwitch />
+      </div>
+    </header>
+  );
+}
+
+/** The icon, in the colors of the page. */
+function PlaceMark(): VNode {
+  return (
+    <svg class="place-mark" viewBox="12 10 40 46" aria-hidden="true">
+      <path class="place-mark-arch" d="M16 54V31a16 16 0 0 1 32 0v23" />
+      <path
+        class="place-mark-plant"
+        d="M32 54V36m0 5c-8 0-10-5-10-9 7 0 10 3 10 9Zm0-5c0-6 3-9 10-9 0 5-3 9-10 9Z"
+      />
+    </svg>
+  );
+}
+
+interface NavigationLinkProps {
+  readonly path: string;
+  readonly children: ComponentChildren;
+}
+
+function NavigationLink({ path, children }: NavigationLinkProps): VNode {
+  const shell = useShell();
+  const current = pathOf(shell) === path ? { 'aria-current': 'page' as const } : {};
+  return (
+    <a href={href(shell, path)} {...current}>
+      {children}
+    </a>
+  );
+}
+
+function LanguageSwitch(): VNode | null {
+  const { locale, url, isCut } = useShell();
+  const { layout } = useWords();
+  const other = locale === 'uk' ? 'en' : 'uk';
+  return isCut ? null : (
+    <a class="language" href={hrefIn(other, url)} hreflang={other} lang={other}>
+      {layout.otherLanguage}
+    </a>
+  );
+}
+
+function Footer(): VNode {
+  const shell = useShell();
+  const { layout } = useWords();
+  return (
+    <footer class="footer">
+      <a href={href(shell, '/speak')}>{layout.speak}</a>
+      <a href="/feed.atom">Atom</a>
+      {shell.contact === undefined ? null : <a href={shell.contact}>{layout.contact}</a>}
+    </footer>
+  );
+}
+
+const INTERVAL_MS = 20_000;
+
+/** Asks for the status again while somebody looks at the page. */
+function StatusSign(): VNode {
+  const { states } = useShell();
+  const { layout } = useWords();
+  const status = useStatus();
+  const { name, meaning } =
+    status === undefined
+      ? { name: layout.unreachable, meaning: layout.unreachableMeaning }
+      : states[status];
+  return (
+    <p class="status" data-status={status ?? 'unreachable'} role="status" title={meaning}>
+      <span class="status-dot" aria-hidden="true" />
+      {name}
+    </p>
+  );
+}
+
+/** Undefined while the gateway does not answer. */
+function useStatus(): State | undefined {
+  const [status, setStatus] = useState<State | undefined>(useShell().status);
+  useEffect(() => {
+    const update = async (): Promise<void> => {
+      if (document.visibilityState !== 'visible') return;
+      const current = await fetchStatus();
+      setStatus(current);
+      // Also colors what shows the status without words.
+      document.documentElement.dataset['status'] = current ?? 'unreachable';
+    };
+    const onChange = (): void => void update();
+    const timer = setInterval(onChange, INTERVAL_MS);
+    const changes = ['online', 'offline', 'visibilitychange'] as const;
+    for (const change of changes) addEventListener(change, onChange);
+    // What could not be sent may say more than the last status.
+    const stop = onOutboxChange(onChange);
+    return () => {
+      stop();
+      clearInterval(timer);
+      for (const change of changes) removeEventListener(change, onChange);
+    };
+  }, []);
+  return status;
+}
+
+async function fetchStatus(): Promise<State | undefined> {
+  try {
+    const answer = await fetch('/readyz');
+    const { status } = (await answer.json()) as { status: unknown };
+    return STATES.find((state) => state === status);
+  } catch {
+    return undefined;
+  }
 }

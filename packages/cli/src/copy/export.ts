@@ -3,24 +3,26 @@ import { open, rename, rm } from 'node:fs/promises';
 import type { Writable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 
-import { PresenceError } from '@open-presence/client';
-import { Command } from 'commander';
+import { Gateway, type LineFilters, PresenceError } from '@open-presence/client';
+import { openFolderLog, startGateway } from '@open-presence/gateway';
+import { type Kind, KINDS } from '@open-presence/protocol';
+import { Command, Option } from 'commander';
 
 import { addGuide } from '../command-guide.ts';
 import { DATA_SETTING, settingOption } from '../configuration/configuration.ts';
-import { EXIT_FAILED, EXIT_UNREACHABLE, fail } from '../exit-codes.ts';
 import { parseAddress } from '../configuration/gateway-address.ts';
+import { EXIT_FAILED, EXIT_UNREACHABLE, fail, reasonOf } from '../exit-codes.ts';
 import type { ProcessContext } from '../process-context.ts';
+import {
+  addFilterOptions,
+  addRecipientOption,
+  type FilterOptions,
+  listingFilters,
+} from '../visit/filter-options.ts';
 import { wholeNumber } from '../visit/visit.ts';
 import { compressorFor } from './compression.ts';
-import { type LogSourceOptions, openLogSource } from './log-source.ts';
+import { type LogSource, type LogSourceOptions, openLogSource } from './log-source.ts';
 import { ProgressBar } from './progress-bar.ts';
-import {
-  addSelectionOptions,
-  openSelection,
-  selectionOf,
-  type SelectionOptions,
-} from './selection-source.ts';
 
 interface Options extends LogSourceOptions, SelectionOptions {}
 
@@ -128,4 +130,65 @@ function write(stream: Writable, bytes: Uint8Array): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   stream.write(bytes, (error) => (error ? reject(error) : resolve()));
   return promise;
+}
+
+interface SelectionOptions extends FilterOptions {
+  readonly kind?: Kind;
+  readonly room?: string;
+}
+
+function addSelectionOptions(command: Command): void {
+  command
+    .addOption(new Option('--kind <kind>', 'only entries of this kind').choices(KINDS))
+    .option('--room <slug>', 'only what was said in this room');
+  addFilterOptions(command);
+  addRecipientOption(command);
+}
+
+/** Undefined if no entry is left out. */
+function selectionOf({ kind, room, ...options }: SelectionOptions): LineFilters | undefined {
+  const filters = { kind, room, ...listingFilters(options) };
+  return Object.values(filters).some((value) => value !== undefined) ? filters : undefined;
+}
+
+interface SelectionTask extends LogSourceOptions {
+  readonly selection: LineFilters;
+  readonly signal: AbortSignal;
+}
+
+/** Throws while a gateway is running on the folder. */
+async function openSelection(
+  context: ProcessContext,
+  { data, url, after, limit, selection, signal }: SelectionTask,
+): Promise<LogSource> {
+  const own = url === undefined ? await gatewayOn(context, data) : undefined;
+  const bytes = new Gateway(url ?? own?.address ?? '').entryLines({
+    ...selection,
+    after,
+    limit,
+    signal,
+  });
+  return {
+    bytes,
+    total: undefined,
+    [Symbol.asyncDispose]: async () => await own?.[Symbol.asyncDispose](),
+  };
+}
+
+async function gatewayOn(
+  context: ProcessContext,
+  data: string,
+): Promise<Awaited<ReturnType<typeof startGateway>>> {
+  // A gateway makes a log where there is none.
+  openFolderLog(data)[Symbol.dispose]();
+  const logger = context.logger('silent');
+  const place = { listen: { host: '127.0.0.1', port: 0 }, data, threads: 1, language: undefined };
+  try {
+    return await startGateway({ ...place, logger, fileThreads: context.fileThreads });
+  } catch (error) {
+    throw new Error(
+      `To select entries of a folder, a gateway is started on it for a while. ${reasonOf(error)} Of one that is running, use --url.`,
+      { cause: error },
+    );
+  }
 }

@@ -4,13 +4,12 @@ import type { VNode } from 'preact';
 import { ActivityPlot } from '../activity-plot.tsx';
 import type { PageEntry } from '../entries/entry-data.ts';
 import { useLiveHouse } from '../house/live-house.ts';
-import { WhoIsHere } from '../house/who-is-here.tsx';
 import { KindMark } from '../kind-mark.tsx';
 import { Moment } from '../moment.tsx';
-import type { HousePage, HouseRoom } from '../page-data.ts';
+import type { HousePage, HouseRoom, PageVisitor } from '../page-data.ts';
 import { href, useShell, useWords } from '../shell.ts';
 import { TakePart } from '../speaking/take-part.tsx';
-import { VisitorName } from '../visitor-name.tsx';
+import { Isolated, VisitorName } from '../visitor-name.tsx';
 
 export function Page({ data }: { readonly data: HousePage }): VNode {
   const { house } = useWords();
@@ -168,5 +167,62 @@ function RoomPlot({ room: { title, activity } }: { readonly room: HouseRoom }): 
         description={house.entries(total)}
       />
     </div>
+  );
+}
+
+interface WhoIsHereProps {
+  readonly here: readonly PageVisitor[];
+  readonly lately: readonly PageVisitor[];
+}
+
+function WhoIsHere({ here, lately }: WhoIsHereProps): VNode {
+  const { house } = useWords();
+  return (
+    <section class="here" aria-labelledby="here">
+      <h2 id="here">{house.here}</h2>
+      {here.length === 0 ? <p>{house.nobodyHere}</p> : <Visitors visitors={here} isHere />}
+      {lately.length > 0 && (
+        <>
+          <h3>{house.lately}</h3>
+          <Visitors visitors={lately} />
+        </>
+      )}
+    </section>
+  );
+}
+
+interface VisitorsProps {
+  readonly visitors: readonly PageVisitor[];
+  readonly isHere?: boolean;
+}
+
+function Visitors({ visitors, isHere = false }: VisitorsProps): VNode {
+  const shell = useShell();
+  const { house } = useWords();
+  return (
+    <ul class={isHere ? 'visitors' : 'visitors visitors-lately'}>
+      {visitors.map(({ identity, room, seeking, lastSeen }) => {
+        const found = shell.rooms.find(({ slug }) => slug === room);
+        return (
+          <li key={identity}>
+            {isHere && <span class="dot" aria-hidden="true" />}
+            <b>
+              <VisitorName name={identity} />
+            </b>
+            {seeking.length > 0 && (
+              <span class="visitor-seeking">
+                {house.seeks} <Isolated text={seeking.join(', ')} />
+              </span>
+            )}
+            <span class="visitor-where">
+              {found !== undefined && (
+                <a href={href(shell, `/rooms/${found.slug}`)}>{found.title}</a>
+              )}
+              {!isHere && <Moment timestamp={lastSeen} relative />}
+            </span>
+          </li>
+        );
+      })}
+    </ul>
   );
 }

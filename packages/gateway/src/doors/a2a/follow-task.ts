@@ -3,25 +3,25 @@
  * parameters, so nothing is stored for it.
  */
 import {
-  TaskState,
   type Artifact,
   type Message,
   type StreamResponse,
   type Task,
+  TaskState,
 } from '@a2a-js/sdk';
 import { RequestMalformedError, TaskNotFoundError } from '@a2a-js/sdk/errors';
 
 import { follow } from '../../feed/follow.ts';
+import { WithholdingNotifier } from '../../feed/withholding-notifier.ts';
 import { rejectParameters } from '../../intake/parameter-faults.ts';
 import { REFUSED_BY_STREAMS, requireLogOrder } from '../../intake/stream-parameters.ts';
 import type { JsonObject } from '../../json/json-object.ts';
 import type { RawJson } from '../../json/raw-json.ts';
-import type { Entry } from '../../log/log.ts';
+import type { Entry, Log, Withholding } from '../../log/log.ts';
 import { visitorFor } from '../../operations/who-is-here.ts';
 import type { DoorRequest } from '../context.ts';
 import { entryPlaceholder, visitorPart } from './messages/parts.ts';
 import { parametersOf, selectionOf } from './messages/read-entries.ts';
-import { placesOf, WithheldEntries } from './withheld-entries.ts';
 
 const ID_PREFIX = 'follow-';
 /** The parameter for the context that a task belongs to; without it, the task is its own context. */
@@ -168,4 +168,62 @@ async function artifactOf(context: DoorRequest, entry: Entry, rawJson: RawJson):
     metadata: { seq },
     extensions: [],
   };
+}
+
+/** Their kinds and rooms: all, where there are none. Nothing else is known of what is withheld. */
+interface Places {
+  readonly kinds: readonly string[];
+  readonly rooms: readonly string[];
+}
+
+function placesOf(parameters: URLSearchParams): Places {
+  return { kinds: parameters.getAll('kind'), rooms: parameters.getAll('room') };
+}
+
+/** A cursor in the list of withholdings: a reader who stalls misses none. */
+class WithheldEntries implements Disposable {
+  readonly #log: Log;
+  readonly #places: Places;
+  readonly #listening: Disposable;
+  #seen: number;
+  #changed = new AbortController();
+
+  /** Begins with the next one. */
+  constructor(log: Log, places: Places) {
+    this.#log = log;
+    this.#places = places;
+    this.#seen = log.withheld();
+    this.#listening = WithholdingNotifier.of(log).listen(() => this.#changed.abort());
+  }
+
+  /** Aborted when there may be some to read. */
+  get changed(): AbortSignal {
+    return this.#changed.signal;
+  }
+
+  /** Yields the withheld entries that were not read yet. */
+  async *read(): AsyncGenerator<Entry, void, undefined> {
+    this.#changed = new AbortController();
+    for await (const withholding of this.#log.withholdings({
+      order: 'oldest',
+      after: this.#seen,
+    })) {
+      this.#seen = withholding.number;
+      const entry = this.#isWanted(withholding)
+        ? await this.#log.entry(withholding.metadata.seq)
+        : undefined;
+      if (entry !== undefined) yield entry;
+    }
+  }
+
+  [Symbol.dispose](): void {
+    this.#listening[Symbol.dispose]();
+  }
+
+  #isWanted({ metadata: { kind, room } }: Withholding): boolean {
+    const { kinds, rooms } = this.#places;
+    return (
+      (kinds.length === 0 || kinds.includes(kind)) && (rooms.length === 0 || rooms.includes(room))
+    );
+  }
 }

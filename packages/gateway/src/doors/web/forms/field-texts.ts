@@ -6,6 +6,7 @@ import type { PostedForm } from './posted-form.ts';
 /** In bytes. */
 const MAX_NAME_SIZE = 256;
 const MAX_SHORT_SIZE = 1024;
+const EMPTY = Buffer.alloc(0);
 
 const WHITE_SPACE: ReadonlySet<number> = new Set([0x09, 0x0a, 0x0d]);
 const ESCAPED: Readonly<Record<number, string>> = {
@@ -35,97 +36,51 @@ function escaped(bytes: Uint8Array): Buffer {
   return Buffer.concat([...parts, bytes.subarray(from)]);
 }
 
-/** Calls back with the start of each name, and with the pieces of its values. */
-abstract class NamedFields implements FieldHandler {
-  #name: Buffer = Buffer.alloc(0);
-  #isNamed = false;
-
-  name(bytes: Uint8Array): void {
-    if (this.#name.length < MAX_NAME_SIZE) this.#name = Buffer.concat([this.#name, bytes]);
-  }
-
-  value(bytes: Uint8Array): void {
-    this.#start();
-    this.onValue(bytes);
-  }
-
-  endField(): void {
-    this.#start();
-    this.onEnd();
-    this.#name = Buffer.alloc(0);
-    this.#isNamed = false;
-  }
-
-  #start(): void {
-    if (!this.#isNamed) this.onName(this.#name.toString());
-    this.#isNamed = true;
-  }
-
-  protected abstract onName(name: string): void;
-  protected abstract onValue(bytes: Uint8Array): void;
-  protected abstract onEnd(): void;
+/** A piece of a field's value; without a value, the end of the field. */
+interface FieldPiece {
+  /** The start of a long name. */
+  readonly name: string;
+  readonly value: Uint8Array | undefined;
+  readonly isFirst: boolean;
 }
 
-class FieldText extends NamedFields {
-  readonly #wanted: string;
-  #isWanted = false;
-  #found = 0;
-  html: Buffer[] = [];
-
-  constructor(wanted: string) {
-    super();
-    this.#wanted = wanted;
-  }
-
-  protected onName(name: string): void {
-    this.#isWanted = name === this.#wanted && this.#found === 0;
-  }
-
-  protected onValue(bytes: Uint8Array): void {
-    if (this.#isWanted) this.html.push(escaped(bytes));
-  }
-
-  protected onEnd(): void {
-    if (this.#isWanted) this.#found += 1;
+/** Ends where the form is no longer one: what came before it is shown. */
+async function* piecesOf(form: PostedForm): AsyncGenerator<FieldPiece, void, undefined> {
+  const pieces: FieldPiece[] = [];
+  let bytes = EMPTY;
+  let name: string | undefined;
+  const add = (value?: Uint8Array): void => {
+    const isFirst = name === undefined;
+    name ??= bytes.toString();
+    pieces.push({ name, value, isFirst });
+  };
+  const handler: FieldHandler = {
+    name(more) {
+      if (bytes.length < MAX_NAME_SIZE) bytes = Buffer.concat([bytes, more]);
+    },
+    value: add,
+    endField() {
+      add();
+      bytes = EMPTY;
+      name = undefined;
+    },
+  };
+  try {
+    for await (const _ of form.read(handler)) yield* pieces.splice(0);
+  } catch (error) {
+    if (!(error instanceof MultipartError)) throw error;
   }
 }
 
 /** The first value of this field as HTML; nothing without one. */
 export async function* fieldHtml(
   form: PostedForm,
-  name: string,
+  wanted: string,
 ): AsyncGenerator<Buffer, void, undefined> {
-  const field = new FieldText(name);
-  for await (const _ of untilBroken(form.read(field))) yield* field.html.splice(0);
-}
-
-class OtherFields extends NamedFields {
-  readonly #shown: ReadonlySet<string>;
-  readonly #found = new Set<string>();
-  #isOther = false;
-  html: Buffer[] = [];
-
-  constructor(shown: ReadonlySet<string>) {
-    super();
-    this.#shown = shown;
-  }
-
-  protected onName(name: string): void {
-    const isRepeated = this.#found.has(name);
-    if (this.#shown.has(name)) this.#found.add(name);
-    this.#isOther = !this.#shown.has(name) || isRepeated;
-    if (!this.#isOther) return;
-    const html = escaped(Buffer.from(name)).toString();
-    const start = `<div class="field"><label>${html}<textarea name="${html}" rows="1" dir="auto">\n`;
-    this.html.push(Buffer.from(start));
-  }
-
-  protected onValue(bytes: Uint8Array): void {
-    if (this.#isOther) this.html.push(escaped(bytes));
-  }
-
-  protected onEnd(): void {
-    if (this.#isOther) this.html.push(Buffer.from('</textarea></label></div>'));
+  for await (const { name, value } of piecesOf(form)) {
+    if (name !== wanted) continue;
+    if (value === undefined) return;
+    yield escaped(value);
   }
 }
 
@@ -134,55 +89,37 @@ export async function* otherFieldsHtml(
   form: PostedForm,
   shown: ReadonlySet<string>,
 ): AsyncGenerator<Buffer, void, undefined> {
-  const fields = new OtherFields(shown);
-  for await (const _ of untilBroken(form.read(fields))) yield* fields.html.splice(0);
+  const found = new Set<string>();
+  let isOther = false;
+  for await (const { name, value, isFirst } of piecesOf(form)) {
+    if (isFirst) {
+      isOther = !shown.has(name) || found.has(name);
+      found.add(name);
+      const html = escaped(Buffer.from(name)).toString();
+      const start = `<div class="field"><label>${html}<textarea name="${html}" rows="1" dir="auto">\n`;
+      if (isOther) yield Buffer.from(start);
+    }
+    if (isOther) yield value === undefined ? FIELD_END : escaped(value);
+  }
 }
 
-class ShortFields extends NamedFields {
-  readonly #names: ReadonlySet<string>;
-  readonly #values = new Map<string, Buffer>();
-  #name = '';
-
-  constructor(names: ReadonlySet<string>) {
-    super();
-    this.#names = names;
-  }
-
-  get(name: string): string | undefined {
-    const value = this.#values.get(name);
-    return value === undefined || value.length > MAX_SHORT_SIZE ? undefined : value.toString();
-  }
-
-  protected onName(name: string): void {
-    this.#name = name;
-  }
-
-  protected onValue(bytes: Uint8Array): void {
-    const value = this.#values.get(this.#name) ?? Buffer.alloc(0);
-    if (!this.#names.has(this.#name) || value.length > MAX_SHORT_SIZE) return;
-    this.#values.set(this.#name, Buffer.concat([value, bytes]));
-  }
-
-  protected onEnd(): void {}
-}
+const FIELD_END = Buffer.from('</textarea></label></div>');
 
 /** The values of these fields by name, without those of more than a kilobyte. */
 export async function shortFields(
   form: PostedForm,
   names: ReadonlySet<string>,
 ): Promise<{ get(name: string): string | undefined }> {
-  const fields = new ShortFields(names);
-  for await (const _ of untilBroken(form.read(fields)));
-  return fields;
-}
-
-/** Ends where the form is no longer one: what came before it is shown. */
-async function* untilBroken(
-  steps: AsyncGenerator<void, void, undefined>,
-): AsyncGenerator<void, void, undefined> {
-  try {
-    yield* steps;
-  } catch (error) {
-    if (!(error instanceof MultipartError)) throw error;
+  const values = new Map<string, Buffer>();
+  for await (const { name, value } of piecesOf(form)) {
+    const before = values.get(name) ?? EMPTY;
+    if (value === undefined || !names.has(name) || before.length > MAX_SHORT_SIZE) continue;
+    values.set(name, Buffer.concat([before, value]));
   }
+  return {
+    get(name) {
+      const value = values.get(name);
+      return value === undefined || value.length > MAX_SHORT_SIZE ? undefined : value.toString();
+    },
+  };
 }

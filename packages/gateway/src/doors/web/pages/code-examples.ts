@@ -20,24 +20,21 @@ export function requestExamples(request: ExampleRequest): CodeExample[] {
 
 /** A reader of an event stream for each program. It reads until it is stopped. */
 export function streamExamples(url: string): CodeExample[] {
-  const scriptLines = [
-    `const response = await fetch(${JSON.stringify(url)}, {`,
-    '  headers: { Accept: "text/event-stream" },',
-    '});',
-    'for await (const text of response.body.pipeThrough(new TextDecoderStream())) {',
-    '  console.log(text);',
-    '}',
-  ];
-  const pythonLines = [
-    'from urllib.request import urlopen',
-    '',
-    `for line in urlopen(${JSON.stringify(url)}):`,
-    '    print(line.decode(), end="", flush=True)',
-  ];
+  const address = JSON.stringify(url);
+  const javaScript = `const response = await fetch(${address}, {
+  headers: { Accept: "text/event-stream" },
+});
+for await (const text of response.body.pipeThrough(new TextDecoderStream())) {
+  console.log(text);
+}`;
+  const python = `from urllib.request import urlopen
+
+for line in urlopen(${address}):
+    print(line.decode(), end="", flush=True)`;
   return [
     { name: 'curl', language: 'shell', code: `curl -N ${shellWord(url)}` },
-    { name: 'JavaScript', language: 'javascript', code: scriptLines.join('\n') },
-    { name: 'Python', language: 'python', code: pythonLines.join('\n') },
+    { name: 'JavaScript', language: 'javascript', code: javaScript },
+    { name: 'Python', language: 'python', code: python },
   ];
 }
 
@@ -48,59 +45,47 @@ export function shellWord(text: string): string {
 
 export function curl({ url, body }: ExampleRequest): string {
   if (body === undefined) return `curl ${shellWord(url)}`;
-  return [
-    `curl ${shellWord(url)} \\`,
-    "  -H 'Content-Type: application/json' \\",
-    `  -d ${shellWord(JSON.stringify(body))}`,
-  ].join('\n');
+  return `curl ${shellWord(url)} \\
+  -H 'Content-Type: application/json' \\
+  -d ${shellWord(JSON.stringify(body))}`;
 }
 
 function javaScript({ url, body }: ExampleRequest): string {
   const address = JSON.stringify(url);
-  const call =
+  const options =
     body === undefined
-      ? [`const response = await fetch(${address});`]
-      : [
-          `const response = await fetch(${address}, {`,
-          '  method: "POST",',
-          '  headers: { "Content-Type": "application/json" },',
-          `  body: JSON.stringify(${indented(JSON.stringify(body, null, 2), '  ')}),`,
-          '});',
-        ];
-  return [...call, 'console.log(await response.json());'].join('\n');
+      ? ''
+      : `, {
+  method: "POST",
+  headers: { "Content-Type": "application/json" },
+  body: JSON.stringify(${JSON.stringify(body, null, 2).replaceAll('\n', '\n  ')}),
+}`;
+  return `const response = await fetch(${address}${options});
+console.log(await response.json());`;
 }
 
 function python({ url, body }: ExampleRequest): string {
   const address = JSON.stringify(url);
-  if (body === undefined) {
-    return [
-      'import json',
-      'from urllib.request import urlopen',
-      '',
-      `print(json.load(urlopen(${address})))`,
-    ].join('\n');
-  }
+  if (body === undefined)
+    return `import json
+from urllib.request import urlopen
+
+print(json.load(urlopen(${address})))`;
   const members = Object.entries(body).map(([name, value]) => {
     return `    ${JSON.stringify(name)}: ${pythonLiteral(value)},`;
   });
-  return [
-    'import json',
-    'from urllib.request import Request, urlopen',
-    '',
-    'body = {',
-    ...members,
-    '}',
-    'request = Request(',
-    `    ${address},`,
-    '    json.dumps(body).encode(),',
-    '    {"Content-Type": "application/json"},',
-    ')',
-    'print(json.load(urlopen(request)))',
-  ].join('\n');
-}
+  return `import json
+from urllib.request import Request, urlopen
 
-function indented(text: string, indent: string): string {
-  return text.replaceAll('\n', `\n${indent}`);
+body = {
+${members.join('\n')}
+}
+request = Request(
+    ${address},
+    json.dumps(body).encode(),
+    {"Content-Type": "application/json"},
+)
+print(json.load(urlopen(request)))`;
 }
 
 const PYTHON_CONSTANTS: ReadonlyMap<unknown, string> = new Map<unknown, string>([
