@@ -3,6 +3,7 @@ import { HalfSurrogates, replaceHalves } from '../../json/half-surrogates.ts';
 import type { ServerResponse } from 'node:http';
 
 import { COMMON_HEADERS, NO_STORE } from '../../http/response/headers.ts';
+import { drained } from '../../http/response/response-writer.ts';
 
 type BodyReader = ReadableStreamDefaultReader<Uint8Array>;
 
@@ -46,16 +47,8 @@ async function sendBody(
   for (let step = await body.read(); !step.done; step = await body.read()) {
     release();
     if (response.destroyed) return;
-    if (!response.write(halves.replace(step.value))) await drained(response);
+    if (!response.write(halves.replace(step.value))) await drained(response, response);
   }
-}
-
-async function drained(response: ServerResponse): Promise<void> {
-  if (response.destroyed) return;
-  const { promise, resolve } = Promise.withResolvers<void>();
-  response.once('drain', resolve).once('close', resolve);
-  await promise;
-  response.off('drain', resolve).off('close', resolve);
 }
 
 /**

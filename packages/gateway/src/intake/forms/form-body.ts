@@ -33,12 +33,18 @@ interface FormReader {
   end(): void;
 }
 
+/** The readers of one form. */
+interface Form {
+  readonly members: FormMembers;
+  readonly reader: FormReader;
+}
+
 /** Passes on a body that is JSON, and turns one that is a form into JSON. For one body. */
 export class FormConverter {
   readonly #contentType: string | undefined;
   readonly #kind: KindGrammar;
   readonly #omitEmpty: boolean;
-  #form: Form | undefined;
+  #key: Uint8Array | undefined;
 
   /** `omitEmpty`: an empty field is no member, unless the kind requires it. */
   constructor(contentType: string | undefined, kind: KindGrammar, omitEmpty = false) {
@@ -49,40 +55,79 @@ export class FormConverter {
 
   /** The hash of the field `idempotency-key`, after the end of the body. */
   get key(): Uint8Array | undefined {
-    return this.#form?.key;
+    return this.#key;
   }
 
   /** The JSON text of a whole body. Throws `invalid-parameter`. */
   convert(bytes: Buffer): Buffer {
-    this.#start(bytes[0]);
-    if (this.#form === undefined) return bytes;
-    return Buffer.concat([this.#form.feed(bytes), this.#form.end()]);
+    const form = this.#formOf(bytes[0]);
+    return form === undefined ? bytes : Buffer.concat([this.#feed(form, bytes), this.#end(form)]);
   }
 
   /** The JSON text of a body that arrives in chunks. Throws `invalid-parameter`. */
   async *convertChunks(chunks: AsyncIterable<Buffer>): AsyncGenerator<Uint8Array, void, undefined> {
+    let form: Form | undefined;
     let isStart = true;
     const yieldTurn = yieldPeriodically();
     for await (const chunk of chunks) {
-      if (isStart) this.#start(chunk[0]);
+      if (isStart) form = this.#formOf(chunk[0]);
       isStart = false;
-      if (this.#form === undefined) yield chunk;
+      if (form === undefined) yield chunk;
       else
         for (let at = 0; at < chunk.length; at += PART_SIZE) {
-          yield this.#form.feed(chunk.subarray(at, at + PART_SIZE));
+          yield this.#feed(form, chunk.subarray(at, at + PART_SIZE));
           await yieldTurn();
         }
     }
-    if (this.#form !== undefined) yield this.#form.end();
+    if (form !== undefined) yield this.#end(form);
   }
 
-  #start(firstByte: number | undefined): void {
-    if (this.#contentType === undefined || firstByte === undefined) return;
+  /** Undefined for a body that is no form. */
+  #formOf(firstByte: number | undefined): Form | undefined {
+    if (this.#contentType === undefined || firstByte === undefined) return undefined;
     const syntax = formSyntax(this.#contentType, firstByte);
-    if (syntax === 'no boundary') throw noBoundary(this.#kind);
-    this.#form = syntax && new Form(this.#kind, syntax, this.#omitEmpty);
+    if (syntax === 'no boundary') throw this.#typeError(NO_BOUNDARY);
+    if (syntax === undefined) return undefined;
+    const members = new FormMembers({
+      kind: this.#kind,
+      reserved: RESERVED,
+      maxHeld: MAX_HELD,
+      encoding: syntax.encoding,
+      omitEmpty: this.#omitEmpty,
+    });
+    return { members, reader: syntax.readerFor(members) };
+  }
+
+  /** The next bytes of the JSON text. */
+  #feed({ members, reader }: Form, bytes: Buffer): Buffer {
+    this.#run(() => reader.feed(bytes));
+    return members.take();
+  }
+
+  /** The last bytes of the JSON text. */
+  #end({ members, reader }: Form): Buffer {
+    this.#run(() => reader.end());
+    this.#key = hashIdempotencyKey(undefined, members.reservedValue(KEY) ?? null);
+    return members.end();
+  }
+
+  #run(read: () => void): void {
+    try {
+      read();
+    } catch (error) {
+      if (!(error instanceof MultipartError)) throw error;
+      throw this.#typeError(
+        `the body must be the multipart/form-data that "Content-Type" announces, but ${error.message}`,
+      );
+    }
+  }
+
+  #typeError(detail: string): GatewayError {
+    return formError(this.#kind, [{ parameter: 'Content-Type', detail }]);
   }
 }
+
+const NO_BOUNDARY = `"Content-Type: multipart/form-data" must have a boundary of 1 to ${MAX_BOUNDARY} characters, as in multipart/form-data; boundary=X`;
 
 interface FormSyntax {
   /** How text must be encoded, for errors. */
@@ -114,51 +159,4 @@ export function formSyntax(
     encoding: NOT_PERCENT_ENCODED,
     readerFor: (handler) => new MultipartReader(boundary, handler),
   };
-}
-
-function noBoundary(kind: KindGrammar): GatewayError {
-  const detail = `"Content-Type: multipart/form-data" must have a boundary of 1 to ${MAX_BOUNDARY} characters, as in multipart/form-data; boundary=X`;
-  return formError(kind, [{ parameter: 'Content-Type', detail }]);
-}
-
-class Form {
-  readonly #kind: KindGrammar;
-  readonly #members: FormMembers;
-  readonly #reader: FormReader;
-  key: Uint8Array | undefined;
-
-  constructor(kind: KindGrammar, { encoding, readerFor }: FormSyntax, omitEmpty: boolean) {
-    this.#kind = kind;
-    this.#members = new FormMembers({
-      kind,
-      reserved: RESERVED,
-      maxHeld: MAX_HELD,
-      encoding,
-      omitEmpty,
-    });
-    this.#reader = readerFor(this.#members);
-  }
-
-  /** The next bytes of the JSON text. */
-  feed(bytes: Buffer): Buffer {
-    this.#run(() => this.#reader.feed(bytes));
-    return this.#members.take();
-  }
-
-  /** The last bytes of the JSON text. */
-  end(): Buffer {
-    this.#run(() => this.#reader.end());
-    this.key = hashIdempotencyKey(undefined, this.#members.reservedValue(KEY) ?? null);
-    return this.#members.end();
-  }
-
-  #run(read: () => void): void {
-    try {
-      read();
-    } catch (error) {
-      if (!(error instanceof MultipartError)) throw error;
-      const detail = `the body must be the multipart/form-data that "Content-Type" announces, but ${error.message}`;
-      throw formError(this.#kind, [{ parameter: 'Content-Type', detail }]);
-    }
-  }
 }
