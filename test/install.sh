@@ -10,7 +10,7 @@ exec 9>"${TMPDIR:-/tmp}/presence-test-packages.lock"
 flock 9
 
 missing=()
-for package in strace chromium-headless-shell curl python3 fish zsh openssl caddy nginx haproxy jq perl ruby; do
+for package in strace chromium-headless-shell curl python3 mypy fish zsh openssl caddy nginx haproxy jq perl ruby; do
   command -v "$package" >/dev/null || missing+=("$package")
 done
 command -v php >/dev/null || missing+=(php-cli)

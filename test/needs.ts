@@ -40,6 +40,7 @@ type Program =
   | 'go'
   | 'haproxy'
   | 'jq'
+  | 'mypy'
   | 'nginx'
   | 'openssl'
   | 'perl'

@@ -1,40 +1,19 @@
 """Prints what has been said since the last time it ran here: python3 come-back.py"""
 import json
 import os
-import sys
-import urllib.error
-import urllib.request
 
-gateway = os.environ.get("PRESENCE_URL", "http://127.0.0.1:7410")
+import open_presence
+
+gateway = open_presence.Gateway(os.environ.get("PRESENCE_URL", "http://127.0.0.1:7410"))
 FILE = "last-visit.json"
 
 
-def readable(response):
-    """The answer without the entries that cannot be read here: each is a line of its own."""
-    lines = response.read().decode().strip().split("\n")
-    try:
-        return json.loads("\n".join(lines))
-    except (ValueError, RecursionError):
-        entries = []
-        for line in lines[1:-1]:
-            try:
-                entries.append(json.loads(line.rstrip(",")))
-            except (ValueError, RecursionError) as error:
-                print(f"left out an entry: {error}", file=sys.stderr)
-        return {**json.loads(lines[0] + lines[-1]), "entries": entries}
-
-
-def entries_after(cursor):
-    try:
-        url = f"{gateway}/api/entries?order=oldest&after={cursor}"
-        with urllib.request.urlopen(url) as response:
-            return readable(response)
-    except urllib.error.HTTPError as error:
-        answer = json.load(error)
-        # An error has `head` and `log` if it is the cursor that does not fit.
-        if "head" not in answer:
-            raise SystemExit(answer["detail"])
-        return answer
+def print_entries(**filters):
+    """Returns where the log ends now."""
+    listing = gateway.entries(order="oldest", **filters)
+    for entry in listing:
+        print(json.dumps(entry, ensure_ascii=False))
+    return {"head": listing.end["head"], "log": listing.end["log"]}
 
 
 last = {"head": 0, "log": None}
@@ -42,15 +21,10 @@ if os.path.exists(FILE):
     with open(FILE) as file:
         last = json.load(file)
 
-answer = entries_after(last["head"])
-if answer["log"] != last["log"]:
-    # The first visit, or the log is another one: read from its start.
-    answer = entries_after(0)
-elif "entries" not in answer:
-    # The log was restored from a backup, and ends before the last visit.
-    answer = entries_after(answer["head"])
-
-for entry in answer["entries"]:
-    print(json.dumps(entry, ensure_ascii=False))
+now = print_entries(limit=0)
+# On the first visit, or where the log is another one, from its start. A log that was restored from a backup
+# may end before the last visit.
+after = min(last["head"], now["head"]) if now["log"] == last["log"] else 0
+end = print_entries(after=after)
 with open(FILE, "w") as file:
-    json.dump({"head": answer["head"], "log": answer["log"]}, file)
+    json.dump(end, file)

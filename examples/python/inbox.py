@@ -1,12 +1,12 @@
 """Prints an inbox, and answers the newest letter in it: python3 inbox.py Lumen 'Thank you.'"""
-import json
 import os
 import sys
-import urllib.parse
-import urllib.request
 
-gateway = os.environ.get("PRESENCE_URL", "http://127.0.0.1:7410")
+import open_presence
+
+url = os.environ.get("PRESENCE_URL", "http://127.0.0.1:7410")
 name = sys.argv[1] if len(sys.argv) > 1 else "Lumen"
+gateway = open_presence.Gateway(url, identity=name)
 
 
 def author_of(entry):
@@ -15,26 +15,12 @@ def author_of(entry):
     return next((name for name in names if isinstance(name, str)), None)
 
 
-# One entry per line, the newest first.
-query = urllib.parse.urlencode({"to": name, "limit": 20})
-headers = {"Accept": "application/x-ndjson"}
-request = urllib.request.Request(f"{gateway}/api/entries?{query}", headers=headers)
-entries = []
-with urllib.request.urlopen(request) as response:
-    for line in response:
-        try:
-            entries.append(json.loads(line))
-        except (ValueError, RecursionError) as error:
-            print(f"left out an entry: {error}", file=sys.stderr)
+# The newest first.
+entries = list(gateway.entries(to=name, limit=20))
 for entry in entries:
     print(f"{author_of(entry) or 'Somebody'}: {entry.get('text')}")
 
 if entries and len(sys.argv) > 2:
-    newest = entries[0]
-    reply = {"text": sys.argv[2], "identity": name, "identityType": "ai_entity"}
-    reply["inReplyTo"] = newest["id"]
     # Without `to`, it would be in nobody's inbox; a whisper may have no author to answer.
-    if author_of(newest):
-        reply["to"] = author_of(newest)
-    urllib.request.urlopen(f"{gateway}/api/garden", json.dumps(reply).encode()).close()
-    print(f"The answers to it: {gateway}/api/entries/{newest['id']}/replies")
+    gateway.say(sys.argv[2], reply=entries[0], to=author_of(entries[0]))
+    print(f"The answers to it: {url}/api/entries/{entries[0]['id']}/replies")

@@ -1,64 +1,13 @@
 // Writers and a follower at a gateway that is killed again and again, behind a proxy that cuts
 // connections at random bytes. By hand, with more of it: node test/client/endurance.fixture.ts 10000
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 
 import { Gateway, PresenceError } from '@open-presence/client';
 
-import { dataFolder, type GatewayProcess, startGatewayProcess } from '../gateway-process.ts';
+import { dataFolder } from '../gateway-process.ts';
+import { CuttingProxy, KilledGateway } from './unreliable-gateway.ts';
 
 const WRITERS = 8;
-
-/** Forwards to `target` until it has forwarded a random number of bytes, then cuts. */
-class CuttingProxy implements AsyncDisposable {
-  /** Where connections lead now; undefined: none is accepted. */
-  target: string | undefined;
-  cuts = 0;
-  readonly #server: Server;
-  readonly #longest: number;
-
-  /** `longest`: a connection is cut before it has had this many bytes. */
-  constructor(longest: number) {
-    this.#longest = longest;
-    this.#server = createServer((socket) => this.#forward(socket));
-  }
-
-  async listen(): Promise<string> {
-    this.#server.listen(0, '127.0.0.1');
-    await once(this.#server, 'listening');
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.#server.close();
-  }
-
-  #forward(caller: Socket): void {
-    caller.on('error', () => {});
-    if (this.target === undefined) {
-      caller.destroy();
-      return;
-    }
-    const gateway = connect(Number(new URL(this.target).port), '127.0.0.1');
-    gateway.on('error', () => caller.destroy());
-    let left = Math.floor(Math.random() * this.#longest);
-    for (const [from, to] of [
-      [caller, gateway],
-      [gateway, caller],
-    ] as const) {
-      from.on('close', () => to.destroy());
-      from.on('data', (chunk: Buffer) => {
-        to.write(chunk.subarray(0, left));
-        left -= chunk.length;
-        if (left > 0) return;
-        this.cuts += 1;
-        // What was forwarded still arrives.
-        to.end(() => from.destroy());
-      });
-    }
-  }
-}
 
 /**
  * Resolves with the number of cuts once `count` entries are stored and followed, and each of them is
@@ -112,31 +61,6 @@ async function write(gateway: Gateway, count: number, signal: AbortSignal): Prom
       assert.ok('entry' in result);
   };
   await Promise.all([...Array.from({ length: WRITERS }, single), many()]);
-}
-
-class KilledGateway implements AsyncDisposable {
-  readonly #data: string;
-  readonly #proxy: CuttingProxy;
-  #process: GatewayProcess | undefined;
-
-  constructor(data: string, proxy: CuttingProxy) {
-    this.#data = data;
-    this.#proxy = proxy;
-  }
-
-  async start(): Promise<void> {
-    this.#process = await startGatewayProcess({ data: this.#data });
-    this.#proxy.target = this.#process.url;
-  }
-
-  async restart(): Promise<void> {
-    await this.#process?.kill();
-    await this.start();
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.#process?.[Symbol.asyncDispose]();
-  }
 }
 
 /** Lists all entries. Tries again where the first connection is cut before there is an answer. */

@@ -25,6 +25,11 @@ const LANGUAGES = [
   { folder: 'python', extension: 'py', program: 'python3', needed: ['python3'] },
 ] as const;
 
+function environment(url: string): NodeJS.ProcessEnv {
+  const PYTHONPATH = join(ROOT, 'clients/python');
+  return { ...process.env, PRESENCE_URL: url, PYTHONPATH, PYTHONDONTWRITEBYTECODE: '1' };
+}
+
 async function entriesAt(url: string, path: string): Promise<Record<string, unknown>[]> {
   const answer = await fetch(url + path);
   return asArray(asObject(await answer.json())['entries']).map(asObject);
@@ -37,7 +42,6 @@ async function plantSeed(url: string, members: object): Promise<string> {
 
 for (const { folder, extension, program, needed } of LANGUAGES) {
   const fileOf = (name: string): string => join(EXAMPLES, folder, `${name}.${extension}`);
-  const environment = (url: string): NodeJS.ProcessEnv => ({ ...process.env, PRESENCE_URL: url });
 
   /** What `come-back` prints when it runs in this folder. */
   async function newTexts(url: string, cwd: string): Promise<string[]> {
@@ -92,13 +96,14 @@ for (const { folder, extension, program, needed } of LANGUAGES) {
     test('read on past an entry that they cannot read, and that has line separators', async () => {
       await using home = await dataFolder();
       const entries = [
-        '{"text":"first","identity":5}',
-        '{"text":nothing}',
-        '{"text":"last","a":"\u2028"}',
-      ];
-      const server = createServer(({ headers }, response) => {
+        '"text":"first","identity":5}',
+        '"text":nothing}',
+        '"text":"last","a":"\u2028"}',
+      ].map((members, index) => `${ownMembers(index + 1)},${members}`);
+      const server = createServer(({ headers, url = '' }, response) => {
         const isLines = headers.accept === 'application/x-ndjson';
-        const listing = `{"entries":[\n${entries.join(',\n')}\n],"head":3,"log":"a1","next":null}\n`;
+        const shown = url.includes('limit=0') ? '' : `${entries.join(',\n')}\n`;
+        const listing = `{"entries":[\n${shown}],"head":3,"log":"a1","next":null}\n`;
         response.end(isLines ? `${entries.join('\n')}\n` : listing);
       });
       await once(server.listen(0, '127.0.0.1'), 'listening');
@@ -169,9 +174,9 @@ suite('docs/visiting.md', () => {
     return sources.map((source) => source.replaceAll('http://127.0.0.1:7410', url));
   }
 
-  for (const [language, needed, program, ...args] of [
-    ['js', [], process.execPath, '--input-type=module', '-e'],
-    ['python', ['python3'], 'python3', '-c'],
+  for (const [language, call, needed, program, ...args] of [
+    ['js', '/api/garden', [], process.execPath, '--input-type=module', '-e'],
+    ['python', 'gateway.say', ['python3'], 'python3', '-c'],
   ] as const) {
     test(
       `has a program in ${language} that leaves a trace and reads it`,
@@ -179,8 +184,8 @@ suite('docs/visiting.md', () => {
       async () => {
         await using gateway = await startGatewayProcess();
         const found = await programs(language, gateway.url);
-        const source = found.find((code) => code.includes('/api/garden')) ?? '';
-        const { stdout } = await run(program, [...args, source]);
+        const source = found.find((code) => code.includes(call)) ?? '';
+        const { stdout } = await run(program, [...args, source], { env: environment(gateway.url) });
         const [trace] = await entriesAt(gateway.url, '/api/garden');
         assert.equal(trace?.['identity'], 'Lumen');
         assert.equal(stdout.trim(), `garden ${String(trace['text'])}`);
@@ -236,6 +241,11 @@ test('no document tells visitors to run the npm package that another project has
     assert.doesNotMatch(await readFile(join(ROOT, path), 'utf8'), strangers, path);
   }
 });
+
+/** The beginning of an entry, as the gateway writes it. */
+function ownMembers(seq: number): string {
+  return `{"id":"${seq}","seq":${seq},"kind":"seeds","room":"memory-garden","timestamp":"2026-11-26T00:00:00.000Z"`;
+}
 
 /** Unlike those of `node:readline`, they end at a line feed only. */
 async function* linesOf(stream: AsyncIterable<unknown>): AsyncGenerator<string, void, undefined> {

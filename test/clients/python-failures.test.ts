@@ -1,0 +1,140 @@
+// The Python client where no gateway answers, or something else does.
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer, type ServerResponse } from 'node:http';
+import { suite, test } from 'node:test';
+import { text } from 'node:stream/consumers';
+
+import { portOf } from '../client/unreliable-gateway.ts';
+import { needs } from '../needs.ts';
+import { runPython } from './python-program.ts';
+
+suite('where there is no gateway, a visitor in Python', needs('python3'), () => {
+  test('tries until the deadline', async () => {
+    const [once, several, silent] = await runPython(
+      `
+import socket
+def refusal(url, deadline):
+    error = caught(lambda: Gateway(url, deadline=deadline).say("x"))
+    return [error.code, error.status, error.is_temporary]
+show(refusal(URL, 0))
+listener = socket.create_server(("127.0.0.1", 0))
+for url in URL, f"http://127.0.0.1:{listener.getsockname()[1]}":
+    start = time.monotonic()
+    show([*refusal(url, 1.5), time.monotonic() - start > 1.2])
+`,
+      'http://127.0.0.1:1',
+    );
+    const error = ['unreachable', null, true];
+    assert.deepEqual([once, several, silent], [error, [...error, true], [...error, true]]);
+  });
+
+  test('repeats the same request, and not before it is asked to', async () => {
+    const { requests, url, ...server } = await otherServer((response, index) => {
+      if (index === 0) response.writeHead(503, { 'retry-after': '1' }).end(UNAVAILABLE);
+      else if (index === 1) response.destroy();
+      else if (index === 2) response.writeHead(201, { 'content-length': '99' }).write('{"id":');
+      else response.writeHead(201).end('{"id":"a","seq":1,"notes":["n"]}');
+      if (index === 2) setImmediate(() => response.destroy());
+    });
+    await using _ = server;
+    const [notes] = await runPython('show(Gateway(URL).say(["o", "k"])["notes"])', url);
+    assert.deepEqual(notes, ['n']);
+    assert.equal(requests.length, 4);
+    const { at = 0, key, body } = requests[0] ?? {};
+    assert.ok((requests[1]?.at ?? 0) - at >= 1000);
+    assert.equal(body, '{"text":"ok"}');
+    assert.ok(key !== undefined && requests.every((one) => one.key === key && one.body === body));
+  });
+
+  test('throws what will not pass in time, and what it cannot send again', async () => {
+    const { requests, url, ...server } = await otherServer((response) => {
+      response.writeHead(503, { 'retry-after': '3600' }).end(UNAVAILABLE);
+    });
+    await using _ = server;
+    const shown = await runPython(
+      `
+for call in (lambda: Gateway(URL).status(), lambda: Gateway(URL, deadline=None).say(x for x in ["once"])):
+    error = caught(call)
+    show([error.code, error.status, error.retry_after, error.detail])
+`,
+      url,
+    );
+    const error = ['unavailable', 503, 3600, 'Not now.'];
+    assert.deepEqual(shown, [error, error]);
+    assert.equal(requests.length, 2);
+  });
+
+  test('is led from a mirror to its origin, and nowhere else', async () => {
+    const { requests, url, ...server } = await otherServer((response) => {
+      response.writeHead(201).end('{"id":"a","seq":1}');
+    });
+    await using _ = server;
+    let status = 307;
+    const { url: address, ...mirror } = await otherServer((response) => {
+      response.writeHead(status, { location: `${url}/api/seeds` }).end('{}');
+    });
+    await using __ = mirror;
+    const say =
+      'show(Gateway(URL).say(["t"] if ARGS else "t", kind="seeds", idempotency_key="k")["id"])';
+    assert.deepEqual(await runPython(say, address), ['a']);
+    assert.deepEqual(await runPython(say, address, 'in pieces'), ['a']);
+    for (const one of requests) {
+      assert.deepEqual([one.method, one.key, one.body], ['POST', 'k', '{"text":"t"}']);
+    }
+    assert.equal(requests.length, 2);
+    status = 302;
+    const refused = 'show(caught(lambda: Gateway(URL).say("t", kind="seeds")).code)';
+    assert.deepEqual(await runPython(refused, address), ['unexpected-answer']);
+    assert.equal(requests.length, 2);
+  });
+
+  for (const answer of ['null', '<h1>It works!</h1>', '{"entries":[\nnull,\n', '{"line":1}'])
+    test(`and what answers ${JSON.stringify(answer)} is no gateway`, async () => {
+      const { url, ...server } = await otherServer((response) => response.end(answer));
+      await using _ = server;
+      const shown = await runPython(
+        `
+gateway = Gateway(URL, deadline=0)
+for call in (gateway.rooms, lambda: gateway.say("x"), lambda: list(gateway.entries()),
+    lambda: list(gateway.search("x")), lambda: list(gateway.say_many(["x", "y"]))):
+    show(caught(call).code)
+`,
+        url,
+      );
+      assert.deepEqual(new Set(shown), new Set(['unexpected-answer']));
+    });
+});
+
+const UNAVAILABLE = '{"code":"unavailable","title":"Later","detail":"Not now."}';
+
+interface SeenRequest {
+  readonly at: number;
+  readonly method: string | undefined;
+  readonly key: string | undefined;
+  readonly body: string;
+}
+
+/** What is no gateway, and the requests that it got. */
+async function otherServer(
+  answer: (response: ServerResponse, index: number) => unknown,
+): Promise<AsyncDisposable & { readonly url: string; readonly requests: readonly SeenRequest[] }> {
+  const requests: SeenRequest[] = [];
+  const server = createServer((request, response) => {
+    void text(request).then((body) => {
+      const { method, headers } = request;
+      const key = headers['idempotency-key']?.toString();
+      requests.push({ at: performance.now(), method, key, body });
+      answer(response, requests.length - 1);
+    });
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  return {
+    url: `http://127.0.0.1:${portOf(server)}`,
+    requests,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
