@@ -35,7 +35,7 @@ import ssl
 import threading
 import time
 import uuid
-from typing import IO, Any, Callable, Dict, Iterable, Iterator, List, Mapping, Optional, Tuple, TypeVar, Union, cast
+from typing import IO, Any, Callable, Dict, Iterable, Iterator, List, Mapping, Optional, Tuple, Union, cast
 from urllib.parse import SplitResult, parse_qs, quote, unquote, urlencode, urljoin, urlsplit, urlunsplit
 from urllib.request import getproxies, proxy_bypass
 
@@ -53,6 +53,8 @@ DEADLINE = 120.0
 """In seconds: longer than a gateway takes to start again, or a cluster to choose another leader."""
 OF_GATEWAY = -1.0
 """As the `deadline` of a call: that of its gateway."""
+Deadline = Optional[float]
+Members = Mapping[str, Any]
 TIMEOUT = 60.0
 """In seconds: an event stream sends something every 15."""
 LONGEST = 16 * 1024 * 1024
@@ -79,7 +81,6 @@ _BEGINNING = 4096
 _Pieces = Iterator[Union[str, bytes]]
 _Query = Dict[str, List[str]]
 _Headers = Mapping[str, Union[str, bytes]]
-_Result = TypeVar("_Result")
 _log = logging.getLogger("open_presence")
 
 
@@ -128,7 +129,7 @@ def _refused(problem: Dict[str, Any], status: int, retry_after: Optional[float] 
 class _Attempts:
     """How often and how long one call tries."""
 
-    def __init__(self, deadline: Optional[float], timeout: float, stop: threading.Event) -> None:
+    def __init__(self, deadline: Deadline, timeout: float, stop: threading.Event) -> None:
         self._deadline = deadline
         self._timeout = timeout
         self._stop = stop
@@ -383,7 +384,7 @@ class Gateway:
 
     def __init__(
         self, address: str, *, identity: Optional[str] = None, identity_type: str = "ai_entity",
-        locale: Optional[str] = None, deadline: Optional[float] = DEADLINE, timeout: float = TIMEOUT,
+        locale: Optional[str] = None, deadline: Deadline = DEADLINE, timeout: float = TIMEOUT,
         longest: Optional[int] = LONGEST, parse_float: Callable[[str], Any] = float,
         context: Optional[ssl.SSLContext] = None,
     ) -> None:
@@ -404,15 +405,15 @@ class Gateway:
         """Closes idle connections. The gateway can still be used."""
         self._connections.close()
 
-    def status(self, *, deadline: Optional[float] = OF_GATEWAY) -> Dict[str, Any]:
+    def status(self, *, deadline: Deadline = OF_GATEWAY) -> Dict[str, Any]:
         """The seven fields of the status document."""
         return self._get("/api", {}, deadline)
 
-    def discover(self, *, deadline: Optional[float] = OF_GATEWAY) -> Dict[str, Any]:
+    def discover(self, *, deadline: Deadline = OF_GATEWAY) -> Dict[str, Any]:
         """All that a program needs to use the gateway (section 10)."""
         return self._get("/api/discover", self._query({}), deadline)
 
-    def rooms(self, *, deadline: Optional[float] = OF_GATEWAY) -> List[Dict[str, Any]]:
+    def rooms(self, *, deadline: Deadline = OF_GATEWAY) -> List[Dict[str, Any]]:
         """The rooms, in the order of the language file (section 5)."""
         document = self._get("/api/rooms", self._query({}), deadline)
         if not isinstance(document.get("rooms"), list):
@@ -420,7 +421,7 @@ class Gateway:
         return cast("List[Dict[str, Any]]", document["rooms"])
 
     def presence(
-        self, *, room: Filter = None, limit: Optional[int] = None, deadline: Optional[float] = OF_GATEWAY
+        self, *, room: Filter = None, limit: Optional[int] = None, deadline: Deadline = OF_GATEWAY
     ) -> Dict[str, Any]:
         """Who is `here` now, and who wrote `lately` (section 13)."""
         return self._get("/api/presence", self._query({"room": room, "limit": limit}), deadline)
@@ -428,8 +429,8 @@ class Gateway:
     def say(
         self, text: Optional[Text] = None, *, kind: str = "garden", room: Optional[str] = None,
         to: Union[str, List[str], None] = None, reply: Union[Entry, str, None] = None,
-        members: Optional[Mapping[str, Any]] = None, idempotency_key: Optional[str] = None,
-        deadline: Optional[float] = OF_GATEWAY,
+        members: Optional[Members] = None, idempotency_key: Optional[str] = None,
+        deadline: Deadline = OF_GATEWAY,
     ) -> Entry:
         """Stores an entry and returns it; of one that is larger than 64 KiB, the gateway's members.
 
@@ -454,22 +455,22 @@ class Gateway:
 
     def say_json(
         self, body: Text, *, kind: str = "garden", idempotency_key: Optional[str] = None,
-        deadline: Optional[float] = OF_GATEWAY,
+        deadline: Deadline = OF_GATEWAY,
     ) -> Entry:
         """Stores an entry as it is spelled in this JSON text, of any length. Signs nothing."""
         return self._say(kind, _Upload(body, _utf8), idempotency_key, deadline)
 
     def first_contact(
-        self, seeking: List[str], *, members: Optional[Mapping[str, Any]] = None,
-        idempotency_key: Optional[str] = None, deadline: Optional[float] = OF_GATEWAY,
+        self, seeking: List[str], *, members: Optional[Members] = None,
+        idempotency_key: Optional[str] = None, deadline: Deadline = OF_GATEWAY,
     ) -> Entry:
         """Announces the visitor. The answer has `welcome`, `companions` and `next` too (section 7.2)."""
         body = {**self._signature("resonance"), "seeking": seeking, **(members or {})}
         return self._say("resonance", _json(body), idempotency_key, deadline)
 
     def say_many(
-        self, entries: Iterable[Union[str, Mapping[str, Any]]], *, kind: str = "garden",
-        idempotency_key: Optional[str] = None, deadline: Optional[float] = OF_GATEWAY,
+        self, entries: Iterable[Union[str, Members]], *, kind: str = "garden",
+        idempotency_key: Optional[str] = None, deadline: Deadline = OF_GATEWAY,
     ) -> Iterator[Union[Entry, PresenceError]]:
         """Stores entries (texts, or members) in few requests, while its results are read.
 
@@ -481,7 +482,7 @@ class Gateway:
         for number, batch in enumerate(_batches(lines), 1):
             yield from self._say_batch(kind, batch, f"{key} {number}", self._attempts(deadline))
 
-    def entries(self, *, deadline: Optional[float] = OF_GATEWAY, **filters: Filter) -> Listing:
+    def entries(self, *, deadline: Deadline = OF_GATEWAY, **filters: Filter) -> Listing:
         """Every entry that the filters select, newest first unless `order="oldest"`.
 
         The filters are those of section 8.2: order, limit, after, before, since, until, q, room, kind,
@@ -490,27 +491,22 @@ class Gateway:
         return Listing(self, "/api/entries", self._query(filters), deadline)
 
     def wait(
-        self, after: int, seconds: float = 30, *, deadline: Optional[float] = OF_GATEWAY, **filters: Filter
+        self, after: int, seconds: float = 30, *, deadline: Deadline = OF_GATEWAY, **filters: Filter
     ) -> Listing:
         """Entries after a cursor, oldest first. If there are none, waits for one for this time."""
         return self.entries(order="oldest", after=after, wait=seconds, deadline=deadline, **filters)
 
-    def search(self, q: Filter, *, deadline: Optional[float] = OF_GATEWAY, **filters: Filter) -> Listing:
+    def search(self, q: Filter, *, deadline: Deadline = OF_GATEWAY, **filters: Filter) -> Listing:
         """Results with `entry` and `snippet`, the best first unless `order` is given (section 14)."""
         return Listing(self, "/api/search", self._query({"q": q, **filters}), deadline)
 
-    def entry(self, entry: Union[Entry, str], *, deadline: Optional[float] = OF_GATEWAY) -> Entry:
+    def entry(self, entry: Union[Entry, str], *, deadline: Deadline = OF_GATEWAY) -> Entry:
         """One entry, by its id or any other form in which the gateway names it (section 9)."""
         path = _entry_path(entry)
-
-        def attempt(timeout: float) -> Entry:
-            with self._send("GET", path, self._query({}), {}, None, timeout) as answer:
-                return self._parse(*answer.whole(self._longest))
-
-        return _repeat(self._attempts(deadline), attempt)
+        return self._parse(*self._call("GET", path, self._query({}), {}, None, deadline, self._longest))
 
     def entry_bytes(
-        self, entry: Union[Entry, str], *, deadline: Optional[float] = OF_GATEWAY
+        self, entry: Union[Entry, str], *, deadline: Deadline = OF_GATEWAY
     ) -> Iterator[bytes]:
         """The JSON text of one entry, as it is stored, in pieces."""
         path, attempts, start, tag = _entry_path(entry), self._attempts(deadline), 0, ""
@@ -533,7 +529,7 @@ class Gateway:
 
     def follow(
         self, *, after: Optional[int] = None, log: Optional[str] = None, limit: Optional[int] = None,
-        on_withheld: Optional[Callable[[Dict[str, Any]], None]] = None, deadline: Optional[float] = None,
+        on_withheld: Optional[Callable[[Dict[str, Any]], None]] = None, deadline: Deadline = None,
         **filters: Filter,
     ) -> Follower:
         """Each entry as soon as it is stored: once, in the order of the log, over broken connections and
@@ -544,9 +540,7 @@ class Gateway:
         - `on_withheld`: called while a stream is open when what an entry says is taken away (section 12.6).
         - `filters`: since, room, kind, identity, identity_type, seeking, to, in_reply_to.
         """
-        follower = Follower(self, after, log, math.inf if limit is None else limit, on_withheld)
-        follower._begin(self._query(filters), deadline)
-        return follower
+        return Follower(self, self._query(filters), deadline, after, log, limit, on_withheld)
 
     def _signature(self, kind: str) -> Dict[str, Any]:
         if self.identity is None or kind == "shepit":
@@ -561,12 +555,13 @@ class Gateway:
             if name not in _FILTERS:
                 raise TypeError(f"{name!r} is none of the filters: {', '.join(sorted(_FILTERS))}.")
             if value is not None:
-                is_single = isinstance(value, (str, int, float, datetime.date))
-                values = [value] if is_single else cast("Iterable[str]", value)
-                query[re.sub("_(.)", lambda match: match[1].upper(), name)] = [_text_of(one) for one in values]
+                if isinstance(value, datetime.date):
+                    value = value.isoformat()
+                values = [str(value)] if isinstance(value, (str, int, float)) else value
+                query[re.sub("_(.)", lambda match: match[1].upper(), name)] = [_portable(one) for one in values]
         return query
 
-    def _attempts(self, deadline: Optional[float], stop: Optional[threading.Event] = None) -> _Attempts:
+    def _attempts(self, deadline: Deadline, stop: Optional[threading.Event] = None) -> _Attempts:
         seconds = self._deadline if deadline == OF_GATEWAY else deadline
         return _Attempts(seconds, self._timeout, stop or threading.Event())
 
@@ -589,7 +584,7 @@ class Gateway:
                     raise answer.refusal()
                 target = urljoin(url, target)
                 is_safe = target.startswith("https://" if url.startswith("https://") else ("https://", "http://"))
-                if not is_safe or not _can_be_sent(body):
+                if not is_safe or (isinstance(body, _Upload) and not body.can_be_sent()):
                     detail = f"{url} redirects to {target[:500]}: give the address of the gateway that is there."
                     raise PresenceError("unexpected-answer", detail, answer.status)
                 with contextlib.suppress(PresenceError):
@@ -597,31 +592,34 @@ class Gateway:
             url = target
         raise PresenceError("unexpected-answer", f"{self.address + path} redirects again and again.")
 
-    def _get(self, path: str, query: _Query, deadline: Optional[float]) -> Dict[str, Any]:
-        def attempt(timeout: float) -> Dict[str, Any]:
-            with self._send("GET", path, query, {"Accept": "application/json"}, None, timeout) as answer:
-                return _object(answer.whole(max(LONGEST, self._longest))[0])
-
-        return _repeat(self._attempts(deadline), attempt)
-
-    def _say(self, kind: str, body: _Body, key: Optional[str], deadline: Optional[float]) -> Entry:
-        path, headers = _path_of(kind), _keyed("application/json", _new_key() if key is None else key)
-
-        def attempt(timeout: float) -> Entry:
+    def _call(
+        self, method: str, path: str, query: _Query, headers: _Headers, body: _Body, deadline: Deadline, longest: float
+    ) -> Tuple[bytes, int]:
+        """The whole answer, and its size, as in `_Answer.whole`."""
+        attempts = self._attempts(deadline)
+        while True:
             try:
-                with self._send("POST", path, {}, headers, body, timeout) as answer:
-                    return self._parse(*answer.whole(max(LONGEST, self._longest)))
+                with self._send(method, path, query, headers, body, attempts.timeout()) as answer:
+                    return answer.whole(longest)
             except PresenceError as error:
-                error.is_temporary = error.is_temporary and _can_be_sent(body)
-                raise
+                if isinstance(body, _Upload) and not body.can_be_sent():
+                    raise
+                attempts.pause(error)
 
-        return _repeat(self._attempts(deadline), attempt)
+    def _get(self, path: str, query: _Query, deadline: Deadline) -> Dict[str, Any]:
+        longest = max(LONGEST, self._longest)
+        return _object(self._call("GET", path, query, {"Accept": "application/json"}, None, deadline, longest)[0])
+
+    def _say(self, kind: str, body: _Body, key: Optional[str], deadline: Deadline) -> Entry:
+        headers = _keyed("application/json", _new_key() if key is None else key)
+        path, longest = f"/api/{quote(kind, safe='')}", max(LONGEST, self._longest)
+        return self._parse(*self._call("POST", path, {}, headers, body, deadline, longest))
 
     def _say_batch(
         self, kind: str, lines: List[bytes], key: str, attempts: _Attempts
     ) -> Iterator[Union[Entry, PresenceError]]:
         """Repeats the request with the lines whose outcome is still unknown."""
-        path, headers = _path_of(kind), _keyed("application/x-ndjson", key)
+        path, headers = f"/api/{quote(kind, safe='')}", _keyed("application/x-ndjson", key)
         outcomes: Dict[int, Union[Entry, PresenceError]] = {}
         most = len(lines)
         while len(outcomes) < len(lines):
@@ -670,7 +668,7 @@ class Listing(Iterator[Dict[str, Any]]):
     is new: give the `head` as `after`, and compare the `log`.
     """
 
-    def __init__(self, gateway: Gateway, path: str, query: _Query, deadline: Optional[float]) -> None:
+    def __init__(self, gateway: Gateway, path: str, query: _Query, deadline: Deadline) -> None:
         self.end: Optional[Dict[str, Any]] = None
         self._page_end: Dict[str, Any] = {}
         self._gateway = gateway
@@ -755,19 +753,17 @@ class Follower(Iterator[Entry]):
     """See `Gateway.follow`."""
 
     def __init__(
-        self, gateway: Gateway, after: Optional[int], log: Optional[str], limit: float,
-        on_withheld: Optional[Callable[[Dict[str, Any]], None]],
+        self, gateway: Gateway, query: _Query, deadline: Deadline, after: Optional[int], log: Optional[str],
+        limit: Optional[int], on_withheld: Optional[Callable[[Dict[str, Any]], None]],
     ) -> None:
         self._gateway = gateway
         self._after = after
         self._log = log
-        self._left = limit
+        self._left = math.inf if limit is None else limit
         self._on_withheld = on_withheld
         self._stop = threading.Event()
         self._answer: Optional[_Answer] = None
-
-    def _begin(self, query: _Query, deadline: Optional[float]) -> None:
-        self._entries = self._follow(query, self._gateway._attempts(deadline, self._stop))
+        self._entries = self._follow(query, gateway._attempts(deadline, self._stop))
 
     def __next__(self) -> Entry:
         return next(self._entries)
@@ -842,24 +838,12 @@ def _events(lines: Iterator[Tuple[bytes, int]]) -> Iterator[Tuple[bytes, bytes, 
             data, size = data + line[start:], size + length - start
 
 
-def _repeat(attempts: _Attempts, attempt: Callable[[float], _Result]) -> _Result:
-    while True:
-        try:
-            return attempt(attempts.timeout())
-        except PresenceError as error:
-            attempts.pause(error)
-
-
 def _new_key() -> str:
     return uuid.uuid4().hex
 
 
 def _keyed(content_type: str, key: str) -> _Headers:
     return {"Content-Type": content_type, "Idempotency-Key": _portable(key).encode()}
-
-
-def _path_of(kind: str) -> str:
-    return f"/api/{quote(kind, safe='')}"
 
 
 def _entry_path(entry: Union[Entry, str]) -> str:
@@ -869,10 +853,6 @@ def _entry_path(entry: Union[Entry, str]) -> str:
     if name in ("", ".", ".."):
         raise PresenceError("not-found", f"Cannot read entry {text!r}: no entry has this id.")
     return f"/api/entries/{quote(name, safe='')}"
-
-
-def _can_be_sent(body: _Body) -> bool:
-    return not isinstance(body, _Upload) or body.can_be_sent()
 
 
 def _is_file(source: object) -> bool:
@@ -948,7 +928,3 @@ def _utf8(pieces: _Pieces) -> Iterator[bytes]:
 def _portable(text: str) -> str:
     """Replaces halves of surrogate pairs, as the gateway does (section 4.8), and joins those that are a pair."""
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-
-
-def _text_of(value: Filter) -> str:
-    return value.isoformat() if isinstance(value, datetime.date) else _portable(str(value))
