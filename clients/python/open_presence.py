@@ -246,17 +246,17 @@ class _Answer:
             yield bytes(held), size
 
     def whole(self, longest: float) -> Tuple[bytes, int]:
-        """The same of all of it."""
-        held, size = bytearray(), 0
+        """The same of all of it. Reads no further than that."""
+        held = bytearray()
         for piece in self.pieces():
-            size += len(piece)
             held += piece
-            if size > longest:
-                del held[_BEGINNING:]
-        if size == 0:
+            if len(held) > longest:
+                size = self.response.headers["Content-Length"] or ""
+                return bytes(held[:_BEGINNING]), int(size) if size.isdigit() else len(held)
+        if not held:
             # The headers may have broken off, which `http.client` does not notice.
             raise _unreachable(self.url, "the answer is empty")
-        return bytes(held), size
+        return bytes(held), len(held)
 
     def refusal(self) -> PresenceError:
         text, wait = b"", _seconds(self.response.headers["Retry-After"])
@@ -490,9 +490,7 @@ class Gateway:
         """
         return Listing(self, "/api/entries", self._query(filters), deadline)
 
-    def wait(
-        self, after: int, seconds: float = 30, *, deadline: Deadline = OF_GATEWAY, **filters: Filter
-    ) -> Listing:
+    def wait(self, after: int, seconds: float = 30, *, deadline: Deadline = OF_GATEWAY, **filters: Filter) -> Listing:
         """Entries after a cursor, oldest first. If there are none, waits for one for this time."""
         return self.entries(order="oldest", after=after, wait=seconds, deadline=deadline, **filters)
 
@@ -505,9 +503,7 @@ class Gateway:
         path = _entry_path(entry)
         return self._parse(*self._call("GET", path, self._query({}), {}, None, deadline, self._longest))
 
-    def entry_bytes(
-        self, entry: Union[Entry, str], *, deadline: Deadline = OF_GATEWAY
-    ) -> Iterator[bytes]:
+    def entry_bytes(self, entry: Union[Entry, str], *, deadline: Deadline = OF_GATEWAY) -> Iterator[bytes]:
         """The JSON text of one entry, as it is stored, in pieces."""
         path, attempts, start, tag = _entry_path(entry), self._attempts(deadline), 0, ""
         while True:
@@ -516,12 +512,12 @@ class Gateway:
                 with self._send("GET", path, {}, headers, None, attempts.timeout()) as answer:
                     if start > 0 and answer.status != 206:
                         raise PresenceError("unexpected-answer", f"{path} has changed while it was read.")
-                    tag = answer.response.headers["ETag"] or ""
+                    tag, before = answer.response.headers["ETag"] or "", start
                     for piece in answer.pieces():
                         attempts.advance()
                         start += len(piece)
                         yield piece
-                if start > 0:
+                if start > before:
                     return
                 raise _unreachable(self.address, "the answer is empty")
             except PresenceError as error:

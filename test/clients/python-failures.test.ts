@@ -89,6 +89,20 @@ for call in (lambda: Gateway(URL).status(), lambda: Gateway(URL, deadline=None).
     assert.equal(requests.length, 2);
   });
 
+  test('goes through the proxy that the environment names', async () => {
+    const { requests, url, ...server } = await otherServer((response) => response.end('{"a":1}'));
+    await using _ = server;
+    const source = `
+import os
+os.environ["http_proxy"], os.environ["no_proxy"] = URL.replace("://", "://me:a%40b@"), "localhost"
+show(Gateway("http://presence.example/gate/").status())
+`;
+    assert.deepEqual(await runPython(source, url), [{ a: 1 }]);
+    const [{ target, login } = {}] = requests;
+    assert.equal(target, 'http://presence.example/gate/api');
+    assert.equal(login, `Basic ${btoa('me:a@b')}`);
+  });
+
   for (const answer of ['null', '<h1>It works!</h1>', '{"entries":[\nnull,\n', '{"line":1}'])
     test(`and what answers ${JSON.stringify(answer)} is no gateway`, async () => {
       const { url, ...server } = await otherServer((response) => response.end(answer));
@@ -111,6 +125,8 @@ const UNAVAILABLE = '{"code":"unavailable","title":"Later","detail":"Not now."}'
 interface SeenRequest {
   readonly at: number;
   readonly method: string | undefined;
+  readonly target: string | undefined;
+  readonly login: string | undefined;
   readonly key: string | undefined;
   readonly body: string;
 }
@@ -122,9 +138,10 @@ async function otherServer(
   const requests: SeenRequest[] = [];
   const server = createServer((request, response) => {
     void text(request).then((body) => {
-      const { method, headers } = request;
+      const { method, headers, url: target } = request;
+      const login = headers['proxy-authorization'];
       const key = headers['idempotency-key']?.toString();
-      requests.push({ at: performance.now(), method, key, body });
+      requests.push({ at: performance.now(), method, target, login, key, body });
       answer(response, requests.length - 1);
     });
   });
