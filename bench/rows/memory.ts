@@ -1,4 +1,4 @@
-/** Memory: at rest, while an entry of gigabytes is uploaded and read, and with a slow reader. */
+/** Memory: at rest, of event streams, while an entry of gigabytes is uploaded and read, and with a slow reader. */
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { BenchContext } from '../options.ts';
@@ -10,6 +10,7 @@ import { growthDuring } from '../measure/rss.ts';
 import { assertSame, type Transfer, transferLargeEntry } from '../clients/transfer-large-entry.ts';
 import { readSlowly } from '../clients/slow-reader.ts';
 import { memoryAtRest } from './memory-at-rest.ts';
+import { memoryOfStreams } from './memory-of-streams.ts';
 import { information, mebibytes, memory as amount, type ResultLine } from '../measure/table.ts';
 import {
   gardenPosts,
@@ -26,6 +27,7 @@ const LISTED = 1_000_000;
 export async function memory(bench: BenchContext): Promise<ResultLine[]> {
   return [
     ...(await memoryAtRest(bench)),
+    ...(await memoryOfStreams(bench)),
     ...(await largeEntry(bench)),
     ...(await slowReader(bench)),
   ];

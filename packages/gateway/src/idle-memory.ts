@@ -10,17 +10,29 @@ const IDLE_UTILIZATION = 0.1;
 const SLACK = 8 * 1024 * 1024;
 const FACTOR = 1.25;
 
+/** Bytes that this thread has let go of since its last collection, as far as `noteReleased` was told. */
+let released = 0;
+
+/** Without this, nothing would be collected where much is let go of and little is allocated. */
+export function noteReleased(bytes: number): void {
+  released += bytes;
+}
+
 /** When the thread becomes idle: V8 collects when memory is allocated, and would leave a burst's until the next. */
 export function collectGarbageWhenIdle(): Disposable {
   let collected = 0;
+  let least = Number.POSITIVE_INFINITY;
   let last = performance.eventLoopUtilization();
   return setInterval(() => {
     const now = performance.eventLoopUtilization();
     const { utilization } = performance.eventLoopUtilization(now, last);
     last = now;
-    if (utilization > IDLE_UTILIZATION || heldBytes() < FACTOR * collected + SLACK) return;
+    const expected = Math.max(collected - released, Math.min(least, collected));
+    if (utilization > IDLE_UTILIZATION || heldBytes() < FACTOR * expected + SLACK) return;
     collectGarbage();
     collected = heldBytes();
+    least = Math.min(least, collected);
+    released = 0;
   }, CHECK_INTERVAL_MS).unref();
 }
 

@@ -17,6 +17,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
+import { NodeParser } from './node-parser.ts';
 import { rawCached, rawResponse } from './raw-response.ts';
 import { isOneHead, type RepeatedGet } from './repeated-get.ts';
 import {
@@ -51,7 +52,7 @@ export interface ConnectionCallbacks {
   /** Called with a `GET` that goes through it, once its handler was called. */
   remember(bytes: Buffer, request: IncomingMessage, route: RouteName): void;
   /** Called when the head of a request takes more than `MAX_HEADER_SIZE`. */
-  headTooLong(): void;
+  headTooLong(socket: Socket): void;
   readonly finished: FinishedCallback | undefined;
 }
 
@@ -59,7 +60,8 @@ export class Connection implements SimplePostResponder {
   readonly socket: Socket;
   readonly #callbacks: ConnectionCallbacks;
   readonly #observer: ConnectionObserver | undefined;
-  readonly #parse: (bytes: NonSharedBuffer) => void;
+  /** Undefined once the connection was detached. */
+  #parser: NodeParser | undefined;
   /** The request that is being answered, or whose body is still to come. */
   #request: IncomingMessage | undefined;
   #response: ServerResponse | undefined;
@@ -70,56 +72,54 @@ export class Connection implements SimplePostResponder {
   /** What responds to a simple request that is handed over. */
   #respond: Respond | undefined;
   readonly #framing = new MessageFraming();
-  /** Tells the parser that nothing more comes, once the caller has ended its half of the connection. */
-  #end: (() => void) | undefined;
+  /** Whether the caller has ended its half of the connection, and the parser does not know yet. */
+  #hasEnded = false;
+  /** Called when the connection has closed, if it was detached. */
+  #closed: (() => void) | undefined;
   /** What follows the request that is being answered. */
   #held: NonSharedBuffer | undefined;
   #parsing = true;
   /** Whether bytes follow the last request. */
   #discards = false;
-  /** Bytes that were read and sent, and since when. */
-  #moved = -1;
-  #movedAt = 0;
-  /** Bytes that were read when it was idle last, and since when it is. */
-  #idleAfter = -1;
-  #idleSince = 0;
   /** The HTTP server must have been given the socket. */
   constructor(socket: Socket, callbacks: ConnectionCallbacks) {
     this.socket = socket;
     this.#callbacks = callbacks;
     this.#observer = callbacks.finished && new ConnectionObserver(socket, callbacks.finished);
-    const parse = socket.listeners('data').find(isListener);
-    if (parse === undefined) throw new Error('The HTTP server does not listen to "data".');
-    this.#parse = parse;
-    socket.removeAllListeners('data');
-    socket.on('data', (bytes: NonSharedBuffer) => {
-      if (this.#held !== undefined) this.#hold(Buffer.concat([this.#held, bytes]));
-      else if (this.#simple !== undefined) this.#hold(bytes);
-      else this.#parseRequests(bytes);
-    });
+    this.#parser = new NodeParser(socket);
+    socket.on('data', this.#receive);
     // What follows the request that is being answered may be whole requests too.
-    const endParsing = socket.listeners('end').findLast(isListener);
-    if (endParsing === undefined) throw new Error('The HTTP server does not listen to "end".');
-    socket.removeListener('end', endParsing);
     socket.on('end', () => {
-      this.#end = () => endParsing.call(socket);
+      this.#hasEnded = true;
       this.#endIfParsed();
     });
     const destroySoon = socket.destroySoon.bind(socket);
     // The HTTP server calls it after the last response.
     socket.destroySoon = () => {
-      if (!this.isReceiving && !this.#discards) {
+      if (this.isReceiving || this.#discards) {
+        socket.end();
+        discardInput(socket);
+      } else {
         destroySoon();
-        return;
       }
-      socket.end();
-      discardInput(socket);
     };
   }
 
+  readonly #receive = (bytes: NonSharedBuffer): void => {
+    if (this.#held !== undefined) this.#hold(Buffer.concat([this.#held, bytes]));
+    else if (this.#simple !== undefined) this.#hold(bytes);
+    else this.#parseRequests(bytes);
+  };
+
   /** Whether a response is being sent, or will be when its request was received. */
   get isResponding(): boolean {
-    return this.#response !== undefined || this.#simple !== undefined;
+    const isStreaming = this.isDetached && this.socket.writable;
+    return this.#response !== undefined || this.#simple !== undefined || isStreaming;
+  }
+
+  /** Whether `node:http` has nothing to do with it any more. */
+  get isDetached(): boolean {
+    return this.#closed !== undefined;
   }
 
   /** Whether the request was answered before its body has arrived. */
@@ -130,34 +130,6 @@ export class Connection implements SimplePostResponder {
   /** Whether the body of the request is still to come. */
   get isReceiving(): boolean {
     return this.#request?.complete === false;
-  }
-
-  /**
-   * For how many milliseconds the caller should have sent or read something, and did not. Measured
-   * from the first call on.
-   */
-  stalledFor(now: number): number {
-    const { bytesRead, bytesWritten, writableLength } = this.socket;
-    const moved = bytesRead + bytesWritten - writableLength;
-    const isExpected = writableLength > 0 || (this.isReceiving && !this.socket.isPaused());
-    if (!isExpected || moved !== this.#moved) {
-      this.#moved = moved;
-      this.#movedAt = now;
-    }
-    return now - this.#movedAt;
-  }
-
-  /**
-   * For how many milliseconds there has been nothing to answer, and nothing has come. Measured from the
-   * first call on.
-   */
-  idleFor(now: number): number {
-    const { bytesRead } = this.socket;
-    if (this.isResponding || bytesRead !== this.#idleAfter) {
-      this.#idleAfter = bytesRead;
-      this.#idleSince = now;
-    }
-    return now - this.#idleSince;
   }
 
   /**
@@ -192,6 +164,33 @@ export class Connection implements SimplePostResponder {
     if (this.#response === undefined) this.#observer?.finish('other', undefined, MALFORMED);
   }
 
+  /**
+   * Takes the socket from `node:http`, which keeps 20 KiB for each connection. The response, whose head
+   * was sent, goes on as bytes of the socket, and is the last one of the connection. Returns false where
+   * that is not possible. Calls back when the socket has closed.
+   */
+  detach(closed: () => void): boolean {
+    const response = this.#response;
+    if (response === undefined || this.isReceiving || !response.shouldKeepAlive) return false;
+    const { socket } = this;
+    this.#closed = closed;
+    response.off('close', this.#finish);
+    this.#parser?.release(response);
+    this.#parser = this.#request = this.#response = this.#get = this.#held = undefined;
+    socket.removeAllListeners('data').removeAllListeners('end');
+    socket.on('data', ignore).on('error', ignore).on('end', destroyThis);
+    if (socket.readableEnded) socket.destroy();
+    return true;
+  }
+
+  /** To be called when the socket has closed. */
+  close(): void {
+    if (this.#closed === undefined) return;
+    const { writableFinished } = this.socket;
+    this.#observer?.finish('GET', { headersSent: true, statusCode: 200, writableFinished });
+    this.#closed();
+  }
+
   send(status: string, headers: string, text: string): void {
     this.#sendRaw(status, rawResponse(status, headers, text));
   }
@@ -214,7 +213,7 @@ export class Connection implements SimplePostResponder {
       return;
     }
     this.#respond = respond;
-    this.#parse(simple.bytes);
+    this.#parser?.parse(simple.bytes);
     this.#framing.bodyLeft = 0;
   }
 
@@ -241,9 +240,9 @@ export class Connection implements SimplePostResponder {
   };
 
   #endIfParsed(): void {
-    if (this.#held !== undefined || this.#simple !== undefined) return;
-    this.#end?.();
-    this.#end = undefined;
+    if (!this.#hasEnded || this.#held !== undefined || this.#simple !== undefined) return;
+    this.#hasEnded = false;
+    this.#parser?.end();
   }
 
   /** Whether the next bytes begin a request. */
@@ -257,7 +256,7 @@ export class Connection implements SimplePostResponder {
       if (this.#startSimple(bytes)) return;
       this.#get = isOneHead(bytes) ? bytes : undefined;
       if (isOneRequest(bytes)) {
-        this.#parse(bytes);
+        this.#parser?.parse(bytes);
         this.#framing.bodyLeft = 0;
         return;
       }
@@ -274,10 +273,10 @@ export class Connection implements SimplePostResponder {
       const end = this.#framing.endOfPart(bytes, start);
       const part = end - start === bytes.length ? bytes : bytes.subarray(start, end);
       if (isHead && this.#framing.isHeadTooLong(part)) {
-        this.#callbacks.headTooLong();
+        this.#callbacks.headTooLong(this.socket);
         return;
       }
-      this.#parse(part);
+      this.#parser?.parse(part);
       start = end;
     }
   }
@@ -331,6 +330,8 @@ export class Connection implements SimplePostResponder {
   }
 }
 
-function isListener(value: unknown): value is (...given: unknown[]) => void {
-  return typeof value === 'function';
+function ignore(): void {}
+
+function destroyThis(this: Socket): void {
+  this.destroy();
 }

@@ -55,7 +55,9 @@ export class HttpListener<App extends HttpContext> implements AsyncDisposable {
   readonly #startup: StartupContext;
   readonly #router: Router<App>;
   readonly #server: HttpServer;
-  readonly #eventStreams = new EventStreams();
+  readonly #eventStreams = new EventStreams((response, closed) =>
+    this.#server.detach(response, closed),
+  );
   readonly #repeatedGets = new RepeatedGets();
   readonly #shutdown = new Shutdown();
   #app: App | undefined;
@@ -79,9 +81,8 @@ export class HttpListener<App extends HttpContext> implements AsyncDisposable {
       remember: (bytes, received, route) => this.#repeatedGets.remember(bytes, received, route),
       finished:
         observe &&
-        ((request, response) => {
-          const isStream = response !== undefined && this.#eventStreams.has(response);
-          observe({ ...request, isStream });
+        ((request, socket) => {
+          observe({ ...request, isStream: this.#eventStreams.has(socket) });
         }),
       acceptChanged: (error) =>
         startup.report.error(

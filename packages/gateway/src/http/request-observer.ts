@@ -1,5 +1,4 @@
 /** What is observed of requests: for metrics, and for the log of requests. */
-import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
 /** What answers a request. */
@@ -36,11 +35,15 @@ export type RequestObserver = (request: FinishedRequest) => void;
 /** As nginx counts a request whose caller left before a status was sent. */
 const CALLER_LEFT = 499;
 
-/** Called once for each request, when its response has ended. `response`: undefined for simple ones. */
-export type FinishedCallback = (
-  request: Omit<FinishedRequest, 'isStream'>,
-  response: ServerResponse | undefined,
-) => void;
+/** Called once for each request, when its response has ended. */
+export type FinishedCallback = (request: Omit<FinishedRequest, 'isStream'>, socket: Socket) => void;
+
+/** What is known of a response in the end. */
+export interface ResponseOutcome {
+  readonly headersSent: boolean;
+  readonly statusCode: number;
+  readonly writableFinished: boolean;
+}
 
 /** Observes the requests of a connection, one after another. */
 export class ConnectionObserver {
@@ -75,7 +78,8 @@ export class ConnectionObserver {
     this.#rawStatus = status;
   }
 
-  finish(method: string, response: ServerResponse | undefined, route = this.#route): void {
+  /** `response`: undefined for a simple request. */
+  finish(method: string, response: ResponseOutcome | undefined, route = this.#route): void {
     const isRaw = this.#rawStatus > 0;
     const status = response?.headersSent === true ? response.statusCode : CALLER_LEFT;
     this.#finished(
@@ -87,7 +91,7 @@ export class ConnectionObserver {
         durationMs: route === MALFORMED ? 0 : performance.now() - this.#startedAt,
         bytesSent: this.#socket.bytesWritten - this.#sentBefore,
       },
-      response,
+      this.#socket,
     );
     this.#rawStatus = 0;
     this.#sentBefore = this.#socket.bytesWritten;

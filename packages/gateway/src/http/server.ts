@@ -11,6 +11,8 @@ import type { Duplex } from 'node:stream';
 import { MAX_HEADER_SIZE } from '@open-presence/protocol';
 
 import { deferTurn } from '../fair-turns.ts';
+import { noteReleased } from '../idle-memory.ts';
+import { ClosingConnection } from './closing-connection.ts';
 import { Connection, type ConnectionCallbacks } from './connection.ts';
 import type { ListenAddress } from './listen-address.ts';
 import type { ClientError } from './malformed-request.ts';
@@ -39,16 +41,12 @@ export interface ListenOptions {
 
 /** No more fit into a head, where each counts at least 32 bytes. Trailers may not be more either. */
 const MAX_HEADERS = MAX_HEADER_SIZE / 32;
+/** What a connection takes at least, in bytes of the heap. */
+const CONNECTION_SIZE = 4096;
 /** Silence after which TCP keep-alive checks whether the caller still exists. */
 const KEEP_ALIVE_PROBE_MS = 60_000;
 /** How often idle connections are closed while the server stops. */
 const CLOSE_IDLE_INTERVAL_MS = 50;
-/** While the server stops, a request may be on its way: a connection is idle after this time. */
-const MAX_IDLE_MS = 50;
-/** The same for a connection that has had no request: its caller would not repeat the first one. */
-const MAX_IDLE_NEW_MS = 1000;
-/** While the server stops, a caller that neither sends nor reads for this long is disconnected. */
-const MAX_STALL_MS = 10_000;
 
 const LOOPBACK = /^(?:::ffff:)?127\.|^::1$/;
 
@@ -104,6 +102,13 @@ export class HttpServer implements AsyncDisposable {
         if (status !== undefined) connection?.reportMalformed(status);
       });
     };
+    const ofConnections: ConnectionCallbacks = {
+      ...callbacks,
+      simplePost: (post, responder) =>
+        this.#stopping ? undefined : callbacks.simplePost(post, responder),
+      repeatedGet: (bytes) => (this.#stopping ? undefined : callbacks.repeatedGet(bytes)),
+      headTooLong: (socket) => malformed(HEAD_TOO_LONG, socket),
+    };
     const server = createServer(OPTIONS, receive);
     // Node would call this on `close`, and take a connection with a simple request for idle.
     server.closeIdleConnections = () => {};
@@ -116,6 +121,7 @@ export class HttpServer implements AsyncDisposable {
     server.on('checkExpectation', receive);
     server.on('clientError', malformed);
     server.on('connect', ({ method, url }: IncomingMessage, socket: Duplex) => {
+      if (this.#connections.get(socket)?.isDetached === true) return;
       const rawPacket = Buffer.from(`${method} ${url} HTTP/1.1\r\n`);
       const error = Object.assign(new Error('no tunnels'), {
         code: 'HPE_INVALID_METHOD',
@@ -127,16 +133,11 @@ export class HttpServer implements AsyncDisposable {
       deferTurn();
       if (this.#acceptFails) callbacks.acceptChanged();
       this.#acceptFails = false;
-      const connection = new Connection(socket, {
-        simplePost: (post, responder) =>
-          this.#stopping ? undefined : callbacks.simplePost(post, responder),
-        repeatedGet: (bytes) => (this.#stopping ? undefined : callbacks.repeatedGet(bytes)),
-        remember: (bytes, request, route) => callbacks.remember(bytes, request, route),
-        headTooLong: () => malformed(HEAD_TOO_LONG, socket),
-        finished: callbacks.finished,
-      });
+      const connection = new Connection(socket, ofConnections);
       this.#connections.set(socket, connection);
       socket.once('close', () => {
+        connection.close();
+        noteReleased(CONNECTION_SIZE);
         this.#connections.delete(socket);
         this.#closedBytesRead += socket.bytesRead;
         this.#closedBytesWritten += socket.bytesWritten;
@@ -163,6 +164,12 @@ export class HttpServer implements AsyncDisposable {
       if (!this.#acceptFails) this.#callbacks.acceptChanged(error);
       this.#acceptFails = true;
     });
+  }
+
+  /** See `Connection.detach`. */
+  detach(response: ServerResponse, closed: () => void): boolean {
+    const { socket } = response;
+    return socket !== null && this.#connections.get(socket)?.detach(closed) === true;
   }
 
   /** Open connections, and the bytes of all until now. */
@@ -200,21 +207,12 @@ export class HttpServer implements AsyncDisposable {
     this.#stopping = true;
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#server.close(() => resolve());
-    const timer = setInterval(() => this.#closeIdle(), CLOSE_IDLE_INTERVAL_MS);
+    const open = [...this.#connections.values()].map((each) => new ClosingConnection(each));
+    const timer = setInterval(() => {
+      for (const connection of open) connection.closeIfSilent();
+    }, CLOSE_IDLE_INTERVAL_MS);
     await promise;
     clearInterval(timer);
-  }
-
-  /** Leaves open what has a request whose caller goes on sending it, or reading the response. */
-  #closeIdle(): void {
-    const now = performance.now();
-    for (const connection of this.#connections.values()) {
-      const { socket } = connection;
-      const isOpen = socket.writable || socket.writableFinished;
-      const maxIdle = socket.bytesRead === 0 ? MAX_IDLE_NEW_MS : MAX_IDLE_MS;
-      const isIdle = isOpen && connection.idleFor(now) >= maxIdle;
-      if (isIdle || connection.stalledFor(now) > MAX_STALL_MS) socket.destroy();
-    }
   }
 }
 

@@ -87,7 +87,7 @@ async function writeEvents(
   try {
     for (let step = first; step.done !== true; step = await rest.next()) {
       await stream.drained();
-      if (stream.ended.aborted) return;
+      if (stream.isEnded) return;
       stream.write(frame(format.event(step.value)));
       await yieldTurn();
     }
@@ -95,7 +95,7 @@ async function writeEvents(
     stream.write(frame(format.error(error)));
   }
   await stream.drained();
-  if (!stream.ended.aborted) stream.end();
+  if (!stream.isEnded) stream.end();
 }
 
 function frame(text: string): StreamChunk {

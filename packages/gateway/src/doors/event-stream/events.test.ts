@@ -195,3 +195,34 @@ test('a stream with a limit reads no further once its reader is gone', async () 
   assert.ok(read < many, `${read} entries`);
   assert.deepEqual(gateway.reported, []);
 });
+
+test('what follows the request of a stream without an end is not answered, and the stream goes on', async () => {
+  await using gateway = await open();
+  await using caller = await gateway.connect();
+  caller.send(getRequest('/api/events') + getRequest('/api/garden'));
+  await caller.until(/event: head\n/);
+  caller.send(`${getRequest('/api/garden')}no HTTP at all\r\n\r\n${'x'.repeat(100_000)}`);
+  await gateway.addEntries('news');
+  const received = await caller.until(/event: garden\n.*\n\n/);
+  assert.deepEqual(idsIn(received, 'garden'), [1]);
+  assert.equal(received.match(/HTTP\/1\.1/g)?.length, 1);
+});
+
+test('a connection is used again after a stream with a limit', async () => {
+  await using gateway = await open();
+  await gateway.addEntries('one');
+  await using caller = await gateway.connect();
+  caller.send(getRequest('/api/events?after=0&limit=1') + getRequest('/healthz'));
+  const received = await caller.until(/event: garden\n[^]*HTTP\/1\.1 200 [^]*\r\n\r\n/);
+  assert.deepEqual(idsIn(received, 'garden'), [1]);
+});
+
+test('a stream without an end is ended whole when the gateway stops', async () => {
+  await using stack = new AsyncDisposableStack();
+  const gateway = stack.use(await open());
+  await using caller = await gateway.connect();
+  caller.send(getRequest('/api/events'));
+  await caller.until(/event: head\n/);
+  await stack.disposeAsync();
+  assert.match(await caller.untilClosed(), /\n\n\r\n0\r\n\r\n$/);
+});

@@ -40,6 +40,7 @@ import {
   streamStart,
 } from './event-request.ts';
 import { FanOut, type Framing } from './fan-out.ts';
+import type { Visitor } from '../../presence/presence.ts';
 import { readerOf } from '../reader.ts';
 import { reportWithheld } from './withheld-events.ts';
 
@@ -77,17 +78,31 @@ async function streamEvents(
     return;
   }
   response.flushHeaders();
-  const stream = app.eventStreams.add(response);
-  const reader = readerOf(context);
-  const notes = parameterNotes(request);
+  const given = { reader: readerOf(context), notes: parameterNotes(request) };
   forgetHead(request);
+  const isEndless = wanted.limit === Number.POSITIVE_INFINITY;
+  const stream = isEndless ? app.eventStreams.addEndless(response) : app.eventStreams.add(response);
+  // Not waited for: whoever waited for a stream would hold its request.
+  sendStream(app, wanted, stream, given).catch((error: unknown) => {
+    if (stream.isEnded) return;
+    if (!(error instanceof GatewayError)) app.report.error({ err: error }, 'fault');
+    stream.destroy();
+  });
+}
+
+async function sendStream(
+  app: DoorContext,
+  wanted: EventRequest,
+  stream: EventStream,
+  { reader, notes }: { readonly reader: Visitor | undefined; readonly notes: readonly string[] },
+): Promise<void> {
   using _present = reader && app.presence.openStream(reader);
-  await untilReached(app.log, wanted.cursor, stream.ended);
+  await untilReached(app.log, wanted.cursor, stream);
   const begin = streamStart(wanted.cursor, app.log.head());
   const start = { ...begin, notes: [...notes, ...begin.notes] };
   stream.write(headEvent(app.log, wanted, start));
   using _watching = wanted.presence ? reportPresence(app, wanted, stream) : undefined;
-  const reports = wanted.entries && framing.omitsWithheld !== true;
+  const reports = wanted.entries && wanted.framing.omitsWithheld !== true;
   using _reporting = reports ? reportWithheld(app.log, wanted, stream) : undefined;
   if (!wanted.entries && wanted.limit > 0) await untilAborted(stream.ended);
   try {
@@ -96,10 +111,10 @@ async function streamEvents(
     else await sendLimited(app.log, { ...wanted, ...start }, stream);
   } catch (error) {
     // The end of the stream ends what is read for it.
-    if (!stream.ended.aborted) throw error;
+    if (!stream.isEnded) throw error;
   }
   await stream.drained();
-  if (!stream.ended.aborted) stream.end();
+  if (!stream.isEnded) stream.end();
 }
 
 const PLAIN_OPENING: Required<Framing>['opening'] = {
@@ -123,14 +138,14 @@ function headEvent(
 }
 
 /** Resolves when the log has what the reader has seen, as far as it can, or the stream has ended. */
-async function untilReached(log: Log, cursor: Seq, ended: AbortSignal): Promise<void> {
-  while (cursor > log.head() && !ended.aborted) {
+async function untilReached(log: Log, cursor: Seq, stream: EventStream): Promise<void> {
+  while (cursor > log.head() && !stream.isEnded) {
     try {
       await log.caughtUp();
       return;
     } catch (error) {
       if (!(error instanceof GatewayError) || error.code !== 'unavailable') throw error;
-      await sleep(RETRY_MS, undefined, { signal: ended }).catch(() => {});
+      await sleep(RETRY_MS, undefined, { signal: stream.ended }).catch(() => {});
     }
   }
 }
@@ -142,7 +157,7 @@ type StartedStream = EventRequest & StreamStart;
 async function sendAll(log: Log, wanted: StartedStream, stream: EventStream): Promise<void> {
   const fanOut = FanOut.of(log);
   let left: Promise<Seq> | undefined;
-  for (let cursor = wanted.after; !stream.ended.aborted;) {
+  for (let cursor = wanted.after; !stream.isEnded;) {
     // A stream that left its group first reads by itself what it missed: where that is too long to be
     // shared, the group would remove the stream again.
     left = left === undefined ? fanOut.join(wanted, stream, cursor) : undefined;
@@ -183,7 +198,7 @@ async function sendRange(
       if (cursor !== undefined) return cursor;
       await drainedWithin(log, stream, { begun, withheld });
     }
-    if (stream.ended.aborted) return undefined;
+    if (stream.isEnded) return undefined;
     stream.write(chunk);
     cursor = chunk.cursor;
     begun = chunk.begun;
@@ -224,7 +239,7 @@ async function sendLimited(
       const start = { begun: metadata.seq, withheld: log.withheld() };
       for await (const chunk of framing.frame(log, entry, MAX_CHUNK_SIZE)) {
         await drainedWithin(log, stream, start);
-        if (stream.ended.aborted) return;
+        if (stream.isEnded) return;
         stream.write(chunk);
       }
       sent += 1;

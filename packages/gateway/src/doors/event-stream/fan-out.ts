@@ -99,8 +99,7 @@ function groupKey({ framing, key }: StreamSelection): string {
 
 interface Subscriber {
   cursor: Seq;
-  readonly leave: (cursor: Seq) => void;
-  readonly fail: (error: unknown) => void;
+  readonly left: (cursor: Seq | Promise<Seq>) => void;
 }
 
 interface GroupOptions {
@@ -129,25 +128,19 @@ class FanOutGroup {
   }
 
   join(stream: EventStream, cursor: Seq): Promise<Seq> {
-    const { promise, resolve, reject } = Promise.withResolvers<Seq>();
-    const remove = (): void => {
-      stream.ended.removeEventListener('abort', end);
-      this.#subscribers.delete(stream);
-      if (this.#subscribers.size === 0) this.#empty.abort();
-    };
-    const leave = (reached: Seq): void => {
-      remove();
-      resolve(reached);
-    };
-    const fail = (error: unknown): void => {
-      remove();
-      reject(error);
-    };
-    const end = (): void => leave(cursor);
-    this.#subscribers.set(stream, { cursor, leave, fail });
-    stream.ended.addEventListener('abort', end);
-    if (stream.ended.aborted) end();
-    return promise;
+    return new Promise<Seq>((left) => {
+      this.#subscribers.set(stream, { cursor, left });
+      stream.onEnd = () => this.#leave(stream, cursor);
+      if (stream.isEnded) this.#leave(stream, cursor);
+    });
+  }
+
+  #leave(stream: EventStream, cursor: Seq | Promise<Seq>): void {
+    const subscriber = this.#subscribers.get(stream);
+    stream.onEnd = undefined;
+    this.#subscribers.delete(stream);
+    if (this.#subscribers.size === 0) this.#empty.abort();
+    subscriber?.left(cursor);
   }
 
   /** Resolves when the last stream has left. */
@@ -155,7 +148,7 @@ class FanOutGroup {
     try {
       await this.#followLog();
     } catch (error) {
-      for (const { fail } of this.#subscribers.values()) fail(error);
+      for (const stream of this.#subscribers.keys()) this.#leave(stream, Promise.reject(error));
     }
   }
 
@@ -192,7 +185,7 @@ class FanOutGroup {
     for (const [stream, subscriber] of this.#subscribers) {
       if (subscriber.cursor >= reached) continue;
       if (chunks === undefined || subscriber.cursor !== range.after) {
-        subscriber.leave(subscriber.cursor);
+        this.#leave(stream, subscriber.cursor);
         continue;
       }
       if (chunks.length > 0) {
@@ -200,8 +193,8 @@ class FanOutGroup {
         if (written % WRITES_PER_TURN === 0) await yieldToEventLoop();
       }
       const cursor = writeAll(stream, chunks, range.after);
-      if (cursor !== undefined) subscriber.leave(cursor);
-      else if (stream.isStalled) subscriber.leave(reached);
+      if (cursor !== undefined) this.#leave(stream, cursor);
+      else if (stream.isStalled) this.#leave(stream, reached);
       else subscriber.cursor = reached;
     }
   }

@@ -8,6 +8,7 @@ import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
 import { disconnectAtEnd } from '../disconnect-at-end.ts';
+import { discardInput } from '../request/discard-input.ts';
 
 /** Part of a stream, as it is written to the socket. */
 export interface StreamChunk {
@@ -36,18 +37,49 @@ const KEEP_ALIVE_MS = 15_000;
 const CHECK_INTERVAL_MS = 1000;
 const COMMENT = streamChunk(Buffer.from(':\n\n'));
 const EMPTY = Buffer.alloc(0);
+/** Ends the chunked transfer coding. */
+const LAST_CHUNK = '0\r\n\r\n';
+
+/** Takes the socket of a response from `node:http`. Returns false where that is not possible. */
+type Detach = (response: ServerResponse, closed: () => void) => boolean;
 
 export class EventStreams {
-  readonly #open = new Map<ServerResponse, EventStream>();
+  readonly #detach: Detach | undefined;
+  readonly #open = new Map<Socket, EventStream>();
   /** Streams that others write to and end. */
-  readonly #foreign = new Set<ServerResponse>();
+  readonly #foreign = new Map<Socket, ServerResponse>();
   #closed = false;
   #timer: NodeJS.Timeout | undefined;
 
+  constructor(detach?: Detach) {
+    this.#detach = detach;
+  }
+
   /** The headers of the response must have been flushed. */
   add(response: ServerResponse): EventStream {
-    const stream = new EventStream(response, () => this.#open.delete(response));
-    if (!response.destroyed) this.#open.set(response, stream);
+    return this.#add(response, false);
+  }
+
+  /** The same for a stream that none but its reader, a fault or the gateway's stop ends. */
+  addEndless(response: ServerResponse): EventStream {
+    return this.#add(response, true);
+  }
+
+  #add(response: ServerResponse, isEndless: boolean): EventStream {
+    const { socket } = response;
+    if (socket === null || response.destroyed) return new EventStream(undefined);
+    const stream = new EventStream(socket, response);
+    this.#open.set(socket, stream);
+    const close = (): void => {
+      this.#open.delete(socket);
+      stream.closed();
+    };
+    if (isEndless && this.#detach?.(response, close) === true) {
+      stream.detached();
+    } else {
+      response.once('close', close);
+      disconnectAtEnd(response);
+    }
     if (this.#closed) stream.end();
     this.#timer ??= setInterval(() => this.#keepAlive(), CHECK_INTERVAL_MS).unref();
     return stream;
@@ -55,9 +87,10 @@ export class EventStreams {
 
   /** Counts a response as a stream that its caller writes to and ends. */
   count(response: ServerResponse): void {
-    if (response.destroyed) return;
-    this.#foreign.add(response);
-    response.once('close', () => this.#foreign.delete(response));
+    const { socket } = response;
+    if (socket === null || response.destroyed) return;
+    this.#foreign.set(socket, response);
+    response.once('close', () => this.#foreign.delete(socket));
     disconnectAtEnd(response);
   }
 
@@ -70,12 +103,13 @@ export class EventStreams {
   get stalledCount(): number {
     let stalled = 0;
     for (const stream of this.#open.values()) if (stream.isStalled) stalled += 1;
-    for (const response of this.#foreign) if (response.writableLength > 0) stalled += 1;
+    for (const response of this.#foreign.values()) if (response.writableLength > 0) stalled += 1;
     return stalled;
   }
 
-  has(response: ServerResponse): boolean {
-    return this.#open.has(response) || this.#foreign.has(response);
+  /** Whether a stream is sent to the socket. */
+  has(socket: Socket): boolean {
+    return this.#open.has(socket) || this.#foreign.has(socket);
   }
 
   /** Ends all streams. Readers reconnect with their cursors and miss nothing. */
@@ -93,29 +127,55 @@ export class EventStreams {
 }
 
 export class EventStream {
-  readonly #response: ServerResponse;
-  /** Set where chunks can be written as they are: letting Node frame each write costs 50 % more. */
   readonly #socket: Socket | undefined;
-  readonly #ended = new AbortController();
+  /** Chunks are written to the socket as they are: letting Node frame each write costs 50 % more. */
+  readonly #isChunked: boolean;
+  /** Undefined once the socket was detached. */
+  #response: ServerResponse | undefined;
+  #isEnded = false;
+  /** Made when somebody asks for it: most streams only wait in their group. */
+  #ended: AbortController | undefined;
+  #onEnd: (() => void) | undefined;
   #wroteAt: number = performance.now();
   /** Whether the last chunk ended with a whole event. */
   #betweenEvents = true;
 
-  constructor(response: ServerResponse, onClose: () => void) {
+  /** `socket`: undefined where it is closed already. */
+  constructor(socket: Socket | undefined, response?: ServerResponse) {
+    this.#socket = socket;
     this.#response = response;
-    this.#socket = response.chunkedEncoding ? (response.socket ?? undefined) : undefined;
-    const close = (): void => {
-      this.#ended.abort();
-      onClose();
-    };
-    response.once('close', close);
-    disconnectAtEnd(response);
-    if (response.destroyed) close();
+    this.#isChunked = response?.chunkedEncoding === true;
+    if (socket === undefined) this.closed();
   }
 
-  /** Aborted when the stream has ended, whichever side ended it. */
+  /** To be called when the socket does not belong to the response any more. */
+  detached(): void {
+    this.#response = undefined;
+  }
+
+  /** To be called when nothing can be written any more. */
+  closed(): void {
+    if (this.#isEnded) return;
+    this.#isEnded = true;
+    this.#ended?.abort();
+    this.#onEnd?.();
+  }
+
+  /** Whether the stream has ended, whichever side ended it. */
+  get isEnded(): boolean {
+    return this.#isEnded;
+  }
+
+  /** Aborted when the stream has ended. */
   get ended(): AbortSignal {
+    this.#ended ??= new AbortController();
+    if (this.#isEnded) this.#ended.abort();
     return this.#ended.signal;
+  }
+
+  /** What is called when the stream ends, in place of what was to be called before. */
+  set onEnd(callback: (() => void) | undefined) {
+    this.#onEnd = callback;
   }
 
   /** On the clock of `performance.now()`. */
@@ -125,7 +185,7 @@ export class EventStream {
 
   /** Whether something written is still buffered. */
   get isStalled(): boolean {
-    return (this.#socket ?? this.#response).writableLength > 0;
+    return (this.#socket?.writableLength ?? 0) > 0;
   }
 
   /** Writes events, or part of a long one. */
@@ -141,24 +201,31 @@ export class EventStream {
 
   /** Resolves when nothing is buffered, or the stream has ended. */
   async drained(): Promise<void> {
-    const sink = this.#socket ?? this.#response;
-    if (!this.isStalled || this.#ended.signal.aborted) return;
+    if (!this.isStalled || this.#isEnded) return;
     // The callback of an empty write runs after all earlier writes.
-    await new Promise<void>((resolve) => void sink.write(EMPTY, () => resolve()));
+    await new Promise<void>((resolve) => void this.#socket?.write(EMPTY, () => resolve()));
   }
 
   /** Does not wait for a reader who stalls: it resumes from its cursor, as after any other end. */
   end(): void {
     const { isStalled: stalls } = this;
-    this.#ended.abort();
-    if (stalls) this.#response.destroy();
-    else this.#response.end();
+    this.closed();
+    if (stalls) this.#socket?.destroy();
+    else if (this.#response !== undefined) this.#response.end();
+    else if (this.#socket?.writable === true) {
+      this.#socket.end(LAST_CHUNK);
+      discardInput(this.#socket);
+    }
+  }
+
+  /** Cuts the stream off. */
+  destroy(): void {
+    this.#socket?.destroy();
   }
 
   #send({ chunk, payloadStart: from }: StreamChunk): void {
-    if (this.#ended.signal.aborted) return;
+    if (this.#isEnded) return;
     this.#wroteAt = performance.now();
-    if (this.#socket === undefined) this.#response.write(chunk.subarray(from, -2));
-    else this.#socket.write(chunk);
+    this.#socket?.write(this.#isChunked ? chunk : chunk.subarray(from, -2));
   }
 }
