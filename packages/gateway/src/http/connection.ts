@@ -6,8 +6,7 @@
  * one read of their bytes, and a response is sent whole whatever follows it: an unknown method, bytes
  * that are no HTTP, or bytes after the last request.
  *
- * Between two requests, a simple `POST` (`simple-post.ts`) and a `GET` that was answered before
- * (`repeated-get.ts`) are not given to the parser at all.
+ * Between two requests, a simple one is not given to the parser at all (`simple-exchange.ts`).
  *
  * Invariant: Bytes that are not HTTP are answered and harm no other request.
  * Test: `packages/gateway/src/http/http-listener.test.ts` “beyond the limit, … get a 400 that says
@@ -18,8 +17,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
 import { NodeParser } from './node-parser.ts';
-import { rawCached, rawResponse } from './raw-response.ts';
-import { isOneHead, type RepeatedGet } from './repeated-get.ts';
+import { isOneHead } from './repeated-get.ts';
 import {
   ConnectionObserver,
   type FinishedCallback,
@@ -28,27 +26,12 @@ import {
 } from './request-observer.ts';
 import { discardInput } from './request/discard-input.ts';
 import { isOneRequest, MessageFraming } from './request/message-framing.ts';
-import type { CachedResponse } from './response/response-cache.ts';
-import { simplePostIn, type SimplePost, type SimplePostResponder } from './simple-post.ts';
+import { type SimpleCallbacks, SimpleExchange } from './simple-exchange.ts';
 
 /** The socket is paused when it holds more bytes of later requests. */
 const MAX_HELD = 16 * 1024;
-/** `201` of `201 Created`. */
-const STATUS_LENGTH = 3;
-const OK = '200 OK';
-type Respond = Parameters<SimplePostResponder['handOver']>[0];
 
-/** A request that has not been given to the parser. */
-interface SimpleRequest {
-  readonly method: 'GET' | 'POST';
-  readonly bytes: NonSharedBuffer;
-}
-
-export interface ConnectionCallbacks {
-  /** Returns undefined for a request that must go through `node:http`. */
-  simplePost(post: SimplePost, responder: SimplePostResponder): RouteName | undefined;
-  /** Returns undefined for bytes that must go through `node:http`. */
-  repeatedGet(bytes: Buffer): RepeatedGet | undefined;
+export interface ConnectionCallbacks extends SimpleCallbacks {
   /** Called with a `GET` that goes through it, once its handler was called. */
   remember(bytes: Buffer, request: IncomingMessage, route: RouteName): void;
   /** Called when the head of a request takes more than `MAX_HEADER_SIZE`. */
@@ -56,7 +39,7 @@ export interface ConnectionCallbacks {
   readonly finished: FinishedCallback | undefined;
 }
 
-export class Connection implements SimplePostResponder {
+export class Connection {
   readonly socket: Socket;
   readonly #callbacks: ConnectionCallbacks;
   readonly #observer: ConnectionObserver | undefined;
@@ -65,12 +48,9 @@ export class Connection implements SimplePostResponder {
   /** The request that is being answered, or whose body is still to come. */
   #request: IncomingMessage | undefined;
   #response: ServerResponse | undefined;
-  /** A simple request that is being answered. */
-  #simple: SimpleRequest | undefined;
+  readonly #simple: SimpleExchange;
   /** All bytes of the `GET` that is given to the parser, if they came by themselves. */
   #get: NonSharedBuffer | undefined;
-  /** What responds to a simple request that is handed over. */
-  #respond: Respond | undefined;
   readonly #framing = new MessageFraming();
   /** Whether the caller has ended its half of the connection, and the parser does not know yet. */
   #hasEnded = false;
@@ -87,6 +67,10 @@ export class Connection implements SimplePostResponder {
     this.#callbacks = callbacks;
     this.#observer = callbacks.finished && new ConnectionObserver(socket, callbacks.finished);
     this.#parser = new NodeParser(socket);
+    this.#simple = new SimpleExchange(socket, callbacks, this.#observer, {
+      parse: (bytes) => this.#parseWhole(bytes),
+      finish: this.#finish,
+    });
     socket.on('data', this.#receive);
     // What follows the request that is being answered may be whole requests too.
     socket.on('end', () => {
@@ -107,14 +91,14 @@ export class Connection implements SimplePostResponder {
 
   readonly #receive = (bytes: NonSharedBuffer): void => {
     if (this.#held !== undefined) this.#hold(Buffer.concat([this.#held, bytes]));
-    else if (this.#simple !== undefined) this.#hold(bytes);
+    else if (this.#simple.isOpen) this.#hold(bytes);
     else this.#parseRequests(bytes);
   };
 
   /** Whether a response is being sent, or will be when its request was received. */
   get isResponding(): boolean {
     const isStreaming = this.isDetached && this.socket.writable;
-    return this.#response !== undefined || this.#simple !== undefined || isStreaming;
+    return this.#response !== undefined || this.#simple.isOpen || isStreaming;
   }
 
   /** Whether `node:http` has nothing to do with it any more. */
@@ -136,14 +120,16 @@ export class Connection implements SimplePostResponder {
    * To be called when the head of a request was parsed. Returns what responds to it, if it is a
    * simple one that was handed over.
    */
-  start(request: IncomingMessage, response: ServerResponse): Respond | undefined {
+  start(
+    request: IncomingMessage,
+    response: ServerResponse,
+  ): ReturnType<SimpleExchange['takeRespond']> {
     this.#request = request;
     this.#response = response;
     const length = request.headers['content-length'];
     this.#framing.bodyLeft = length === undefined ? 0 : Number(length);
     response.on('close', this.#finish);
-    const respond = this.#respond;
-    this.#respond = undefined;
+    const respond = this.#simple.takeRespond();
     if (respond === undefined) this.#observer?.start();
     return respond;
   }
@@ -191,32 +177,6 @@ export class Connection implements SimplePostResponder {
     this.#closed();
   }
 
-  send(status: string, headers: string, text: string): void {
-    this.#sendRaw(status, rawResponse(status, headers, text));
-  }
-
-  #sendRaw(status: string, response: string | Buffer): void {
-    if (!this.socket.writable) {
-      this.#finish();
-      return;
-    }
-    this.#observer?.wrote(Number(status.slice(0, STATUS_LENGTH)));
-    this.socket.write(response, 'latin1', this.#finish);
-  }
-
-  handOver(respond?: Respond): void {
-    const simple = this.#simple;
-    this.#simple = undefined;
-    if (simple === undefined) return;
-    if (!this.socket.writable) {
-      this.#observer?.finish(simple.method, this.#response);
-      return;
-    }
-    this.#respond = respond;
-    this.#parser?.parse(simple.bytes);
-    this.#framing.bodyLeft = 0;
-  }
-
   /** To be called when no more requests can be parsed. */
   stopParsing(): void {
     this.#parsing = false;
@@ -225,10 +185,11 @@ export class Connection implements SimplePostResponder {
 
   readonly #finish = (): void => {
     if (this.isResponding)
-      this.#observer?.finish(this.#request?.method ?? this.#simple?.method ?? '', this.#response);
+      this.#observer?.finish(this.#request?.method ?? this.#simple.method, this.#response);
     // Otherwise the rest of its body comes next.
     if (!this.isReceiving) this.#request = undefined;
-    this.#response = this.#simple = undefined;
+    this.#response = undefined;
+    this.#simple.end();
     const held = this.#held;
     this.#held = undefined;
     // A response may have been the last one of the connection.
@@ -240,7 +201,7 @@ export class Connection implements SimplePostResponder {
   };
 
   #endIfParsed(): void {
-    if (!this.#hasEnded || this.#held !== undefined || this.#simple !== undefined) return;
+    if (!this.#hasEnded || this.#held !== undefined || this.#simple.isOpen) return;
     this.#hasEnded = false;
     this.#parser?.end();
   }
@@ -253,11 +214,10 @@ export class Connection implements SimplePostResponder {
 
   #parseRequests(bytes: NonSharedBuffer): void {
     if (this.#isIdle) {
-      if (this.#startSimple(bytes)) return;
+      if (this.#simple.start(bytes)) return;
       this.#get = isOneHead(bytes) ? bytes : undefined;
       if (isOneRequest(bytes)) {
-        this.#parser?.parse(bytes);
-        this.#framing.bodyLeft = 0;
+        this.#parseWhole(bytes);
         return;
       }
     }
@@ -265,7 +225,10 @@ export class Connection implements SimplePostResponder {
       if (!this.#parsing) return;
       if (this.#response !== undefined && !this.isReceiving) {
         if (this.#response.shouldKeepAlive) this.#hold(bytes.subarray(start));
-        else this.#discardRest();
+        else {
+          this.stopParsing();
+          this.#discards = true;
+        }
         return;
       }
       // The rest of a body may come after its answer.
@@ -281,52 +244,15 @@ export class Connection implements SimplePostResponder {
     }
   }
 
-  /** Returns false if the bytes must be parsed. */
-  #startSimple(bytes: NonSharedBuffer): boolean {
-    if (!this.socket.writable) return false;
-    const post = simplePostIn(bytes);
-    if (post !== undefined) return this.#startPost(bytes, post);
-    const get = this.#callbacks.repeatedGet(bytes);
-    return get !== undefined && this.#startGet(bytes, get);
+  /** Parses one whole request. */
+  #parseWhole(bytes: NonSharedBuffer): void {
+    this.#parser?.parse(bytes);
+    this.#framing.bodyLeft = 0;
   }
-
-  #startPost(bytes: NonSharedBuffer, post: SimplePost): boolean {
-    this.#simple = { method: 'POST', bytes };
-    this.#observer?.start();
-    const route = this.#callbacks.simplePost(post, this);
-    if (route === undefined) {
-      this.#simple = undefined;
-      return false;
-    }
-    this.#observer?.answeredBy(route);
-    return true;
-  }
-
-  #startGet(bytes: NonSharedBuffer, { route, find }: RepeatedGet): boolean {
-    const found = find();
-    if (found === undefined) return false;
-    this.#simple = { method: 'GET', bytes };
-    this.#observer?.start();
-    this.#observer?.answeredBy(route);
-    if (found instanceof Promise) found.then(this.#sendCached, () => this.handOver());
-    else this.#sendCached(found);
-    return true;
-  }
-
-  readonly #sendCached = (cached: CachedResponse | undefined): void => {
-    if (cached === undefined) this.handOver();
-    else this.#sendRaw(OK, rawCached(cached));
-  };
 
   #hold(bytes: NonSharedBuffer): void {
     this.#held = bytes;
     if (bytes.length > MAX_HELD) this.socket.pause();
-  }
-
-  /** Ignores what follows the last request. */
-  #discardRest(): void {
-    this.stopParsing();
-    this.#discards = true;
   }
 }
 
