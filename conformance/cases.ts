@@ -4,6 +4,7 @@ import { about } from './cases/about.ts';
 import { a2a } from './cases/a2a.ts';
 import { body } from './cases/body.ts';
 import { bounds } from './cases/bounds.ts';
+import { catchingUp } from './cases/catching-up.ts';
 import { discovery } from './cases/discovery.ts';
 import { entries } from './cases/entries.ts';
 import { errors } from './cases/errors.ts';
@@ -58,6 +59,7 @@ export const GROUPS: Readonly<Record<string, readonly Case[]>> = {
   'resuming an event stream': resuming,
   'filters of event streams': liveFilters,
   'waiting for news': waiting,
+  'coming back': catchingUp,
   search: searching,
   feeds,
   A2A: a2a,

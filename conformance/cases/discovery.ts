@@ -105,6 +105,7 @@ export const discovery: readonly Case[] = [
       slug: entry.room,
       kind: entry.kind,
       q: 'garden',
+      identity: 'Lumen',
     };
     for (const door of asArray(all['doors']).map(asObject)) {
       const path = asString(door['path']).replace(

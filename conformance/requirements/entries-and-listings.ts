@@ -227,6 +227,8 @@ export const ENTRIES_AND_LISTINGS = {
   '8.5': { news: '?after=HEAD gives what came since.' },
   '8.6': { 'weak-etag': 'The ETag of a listing is weak and changes with head.' },
   '9': {
+    threads: 'A thread has all of a conversation, whichever of its entries is named.',
+    related: 'With replies, an entry says what began its thread, and how many answer it.',
     unchanging: 'An entry is read at its path, with a strong ETag that stays.',
     'no-such-entry': 'Another id is not-found.',
     range: 'Range is answered with these bytes of the plain entry.',

@@ -223,5 +223,11 @@ export const LIVE_AND_DOORS = {
   },
   '20.3': { events: 'The log is followed as an event stream that begins with a checkpoint.' },
   '20.4': { checkpoint: 'A checkpoint is given, and the log has the same link there later.' },
+  '22.1': {
+    concerns: 'What is said to a name, answers it or mentions it is told, with what it answers.',
+    budget: 'An answer keeps to its budget, and leads to all of the rest.',
+  },
+  '22.2': { wait: 'With wait, it is answered once something concerns the name.' },
+  '22.3': { text: 'It is a text where that is asked for.' },
   '19.5': { errors: 'Errors have the codes of A2A, and those of section 11 with them.' },
 } as const satisfies Record<string, Record<string, string>>;

@@ -10,6 +10,7 @@ import { describeRandomSteps } from './random-steps.ts';
 import { describeAppending } from './appending.ts';
 import { describeCatchingUp } from './catching-up.ts';
 import { describeChain } from './chain.ts';
+import { describeConcerns } from './concerns.ts';
 import { describeCounting } from './counting.ts';
 import { describeManyEntries } from './many-entries.ts';
 import { describeFiltering } from './filtering.ts';
@@ -22,6 +23,7 @@ import { describeReopening } from './reopening.ts';
 import { describeSearching } from './searching.ts';
 import { describeSnapshots } from './snapshots.ts';
 import { describeSpooling } from './spooling.ts';
+import { describeLastingThreads, describeThreads } from './threads.ts';
 import { describeWatching } from './watching.ts';
 import { describeLastingWithholding, describeWithholding } from './withholding.ts';
 
@@ -32,6 +34,8 @@ export function contractOf(name: string, open: () => Promise<Opened>): void {
     describeFiltering(open);
     describeReading(open);
     describeCounting(open);
+    describeThreads(open);
+    describeConcerns(open);
     describeChain(open);
     describeSnapshots(open);
     describeKeys(open);
@@ -64,6 +68,7 @@ export function lastingContractOf(name: string, open: () => Promise<Reopenable>)
   describe(`${name}, opened again`, () => {
     describeReopening(open);
     describeLastingWithholding(open);
+    describeLastingThreads(open);
     describeLastingPortability(open);
   });
 }

@@ -28,6 +28,8 @@ export interface TestGateway extends AsyncDisposable {
   open(): void;
   /** Adds garden entries with these texts. */
   addEntries(...texts: readonly string[]): Promise<void>;
+  /** Stores an entry with these members, and returns its id. */
+  say(kind: string, members: object): Promise<string>;
   connect(): Promise<Caller>;
   /** Sends the text and resolves to what is received until it matches, or the connection closes. */
   sendRaw(text: string | Uint8Array, wanted?: RegExp): Promise<string>;
@@ -100,8 +102,10 @@ export async function openGateway(
     language,
     open,
     async addEntries(...texts) {
-      for (const entryText of texts) await addEntry(listener.address, entryText);
+      for (const entryText of texts)
+        await say(listener.address, 'garden', { text: entryText, ...LUMEN });
     },
+    say: async (kind, members) => await say(listener.address, kind, members),
     connect: () => Caller.connect(port),
     async sendRaw(text, wanted) {
       await using caller = await Caller.connect(port);
@@ -115,11 +119,14 @@ export async function openGateway(
   };
 }
 
-async function addEntry(url: string, text: string): Promise<void> {
-  const body = JSON.stringify({ text, identity: 'Lumen', identityType: 'ai_entity' });
-  const answer = await fetch(`${url}/api/garden`, { method: 'POST', body });
-  if (answer.status !== 201) throw new Error(await answer.text());
-  await answer.arrayBuffer();
+const LUMEN = { identity: 'Lumen', identityType: 'ai_entity' };
+
+async function say(url: string, kind: string, members: object): Promise<string> {
+  const body = JSON.stringify(members);
+  const answer = await fetch(`${url}/api/${kind}`, { method: 'POST', body });
+  const text = await answer.text();
+  if (answer.status !== 201) throw new Error(text);
+  return /"id":"([^"]+)"/.exec(text)?.[1] ?? '';
 }
 
 /** One connection. Disposing of it resets it. */

@@ -24,9 +24,13 @@ export const VISITOR_PREFIX = 'visitor_';
 export const FILTER_NAMES = ['identity', 'identityType', 'seeking', 'to', 'inReplyTo'] as const;
 export type Filter = (typeof FILTER_NAMES)[number];
 
+/** The filters, and those that select by what an entry has to do with others. */
+export const SELECTOR_NAMES = [...FILTER_NAMES, 'thread', 'concerns'] as const;
+
 /**
  * By filter: the members of a body in which it looks for its value. An entry is stored with its facets in
- * this order; `identity` stays first, where the newest entry of each identity is looked for.
+ * this order; `identity` stays first, where the newest entry of each identity is looked for, and `inReplyTo`
+ * last, where its thread is looked for.
  */
 export const FILTER_MEMBERS = {
   identity: ['ai_identity', 'identity'],

@@ -8,6 +8,8 @@ export interface LineOpening {
   readonly salt: string | undefined;
   /** Of a withheld entry, the digest of its salt and body, in hex. */
   readonly digest: string | undefined;
+  /** Of a withheld entry that was an answer: the seq of the entry that begins its thread, in hex. */
+  readonly thread: string | undefined;
   /** Hash of the idempotency key's column, in hex. */
   readonly key: string | undefined;
   readonly id: string;
@@ -21,10 +23,10 @@ export interface LineOpening {
   readonly end: number;
 }
 
-const HEX = { link: 64, salt: 32, digest: 64, key: 64 } as const;
+const HEX = { link: 64, salt: 32, digest: 64, thread: 16, key: 64 } as const;
 /** As gateways write it. */
 const USUAL =
-  /\{"link":"([\da-f]{64})"(?:,"salt":"([\da-f]{32})")?(?:,"digest":"([\da-f]{64})")?(?:,"key":"([\da-f]{64})")?,"entry":/y;
+  /\{"link":"([\da-f]{64})"(?:,"salt":"([\da-f]{32})")?(?:,"digest":"([\da-f]{64})")?(?:,"thread":"([\da-f]{16})")?(?:,"key":"([\da-f]{64})")?,"entry":/y;
 const OWN =
   /\{"id":"([\da-f-]{36})","seq":(\d{1,16}),"kind":"([a-z]+)","room":"([^"\\]+)","timestamp":"([^"\\]+)"/y;
 const MEMBER = /[{,]\s*("(?:[^"\\]|\\.)*")\s*:\s*/y;
@@ -36,19 +38,19 @@ export function readOpening(text: string, from: number): LineOpening | undefined
   USUAL.lastIndex = from;
   const usual = USUAL.exec(text);
   if (usual !== null) {
-    const [, link = '', salt, digest, key] = usual;
-    return withOwn(text, USUAL.lastIndex, { link, salt, digest, key });
+    const [, link = '', salt, digest, thread, key] = usual;
+    return withOwn(text, USUAL.lastIndex, { link, salt, digest, thread, key });
   }
   const { start, members } = readMembers(text, from);
-  const { link, salt, digest, key } = members;
+  const { link, salt, digest, thread, key } = members;
   if (start === undefined || link === undefined) return undefined;
-  return withOwn(text, start, { link, salt, digest, key });
+  return withOwn(text, start, { link, salt, digest, thread, key });
 }
 
 function withOwn(
   text: string,
   start: number,
-  proof: Pick<LineOpening, 'link' | 'salt' | 'digest' | 'key'>,
+  proof: Pick<LineOpening, 'link' | 'salt' | 'digest' | 'thread' | 'key'>,
 ): LineOpening | undefined {
   OWN.lastIndex = start;
   const found = OWN.exec(text);

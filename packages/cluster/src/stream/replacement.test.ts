@@ -16,13 +16,13 @@ import {
   readErasures,
   readRepeats,
 } from '../../../gateway/src/stores/sqlite/replica/stream-messages.ts';
-import {
-  type WithheldItem,
-  withheldLookup,
-} from '../../../gateway/src/stores/sqlite/withholding/withheld-table.ts';
+import { type WithheldItem } from '../../../gateway/src/stores/sqlite/withholding/withheld-table.ts';
 import { Withholder } from '../../../gateway/src/stores/sqlite/withholding/withholder.ts';
 import { Writer } from '../../../gateway/src/stores/sqlite/writer/writer.ts';
-import { LOG_FORMAT } from '../../../gateway/src/stores/sqlite/replica/sqlite-replica.ts';
+import {
+  LOG_FORMAT,
+  withheldDrafts,
+} from '../../../gateway/src/stores/sqlite/replica/sqlite-replica.ts';
 import { SharedState } from '../../../gateway/src/stores/sqlite/shared-state.ts';
 import type { PlacedMessage } from './message.ts';
 import {
@@ -112,9 +112,10 @@ class Copy {
   ): Map<number, Replacement> {
     using log = openForReading(this.#paths.log);
     const replaced = new Map(earlier);
+    const withheld = withheldDrafts(log, new RowReader(log));
     for (const { position, first } of readErasures(log, 0, Number.MAX_SAFE_INTEGER)) {
       const message = messages[position - 1] ?? assert.fail('no message');
-      const known = { first, repeats: readRepeats(log, position), withheld: withheldLookup(log) };
+      const known = { first, repeats: readRepeats(log, position), withheld };
       const before = replaced.get(position) ?? replacementOf(message, LOG_FORMAT);
       const left = withoutWithheld(before, known, LOG_FORMAT);
       if (left !== undefined)

@@ -83,9 +83,8 @@ export function withoutWithheld(
     if (form === undefined || !('salts' in form) || row === undefined) return { draft, form };
     isChanged = true;
     const bare = { ...draft, key: undefined, large: undefined };
-    const empty = { facets: new Uint8Array(0), body: new Uint8Array(0) };
     return {
-      draft: { ...bare, ...empty },
+      draft: { ...bare, facets: row.facets, body: new Uint8Array(0) },
       form:
         repeated === undefined
           ? format.withheldForm(draft, form.salts, row)

@@ -1,5 +1,5 @@
 /** The query parameters of listings, in the order in which the language file describes them. */
-import { FILTER_NAMES } from '@open-presence/protocol';
+import { SELECTOR_NAMES } from '@open-presence/protocol';
 
 export const LISTING_PARAMETERS: readonly string[] = [
   'order',
@@ -10,7 +10,7 @@ export const LISTING_PARAMETERS: readonly string[] = [
   'until',
   'room',
   'kind',
-  ...FILTER_NAMES,
+  ...SELECTOR_NAMES,
   'q',
   'as',
   'wait',

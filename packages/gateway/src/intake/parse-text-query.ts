@@ -1,5 +1,5 @@
 /** Parses the parameter `q` (PROTOCOL.md section 14.2). */
-import { FILTER_MEMBERS, FILTER_NAMES, quoted } from '@open-presence/protocol';
+import { FILTER_MEMBERS, FILTER_NAMES, quoted, SELECTOR_NAMES } from '@open-presence/protocol';
 
 import { yieldPeriodically } from '../fair-turns.ts';
 import type { TextQuery } from '../log/text-query.ts';
@@ -47,7 +47,7 @@ function isOperator(
 
 /** An item that looks like the name of a member, and perhaps its value, in the syntax of other search engines. */
 const MEMBER_ITEM = /^([\p{L}_][\p{L}\p{M}\p{N}_.'’ʼ]*):(?<value>[\p{L}\p{N}]|$)/v;
-const SELECTING = [...FILTER_NAMES, 'room', 'kind'];
+const SELECTING = [...SELECTOR_NAMES, 'room', 'kind'];
 
 /** How a query was read, where its writer may have meant something else. */
 export function queryNotes(queries: Iterable<string>): readonly string[] {

@@ -1,10 +1,20 @@
 /** Parses query parameters into a selection (PROTOCOL.md section 8.2). */
-import { FILTER_NAMES, isKind, KINDS, type Filter } from '@open-presence/protocol';
+import {
+  FILTER_NAMES,
+  isKind,
+  KINDS,
+  referencedId,
+  SELECTOR_NAMES,
+  seqOfId,
+  type Filter,
+} from '@open-presence/protocol';
 
 import { yieldPeriodically } from '../fair-turns.ts';
+import { concerns } from '../log/concern.ts';
 import { facet, FACET_SIZE, type FacetCondition } from '../log/facet.ts';
 import type { Log, Order, Selection, Seq } from '../log/log.ts';
 import type { TextQuery } from '../log/text-query.ts';
+import { threadFacet } from '../log/thread.ts';
 import type { Grammar } from './grammar.ts';
 import {
   foreignCursor,
@@ -30,12 +40,18 @@ export interface SelectionScope {
   readonly hasBest?: boolean;
   /** How errors call what is read: "the garden". */
   readonly subject: string;
-  /** The log that `after` must be a cursor of; without it, `after` may be beyond the head. */
-  readonly log?: Pick<Log, 'head' | 'id'>;
+  /**
+   * The log that `after` must be a cursor of, and that has the entries that `thread` names; without it, `after`
+   * may be beyond the head, and `thread` is ignored.
+   */
+  readonly log?: Pick<Log, 'head' | 'id' | 'entry'>;
 }
 
 const COUNT = 'a whole number from 0';
 const CURSOR = 'a cursor (a seq) from an earlier answer';
+const THREAD = 'the "id" of an entry';
+/** No entry has this seq. */
+const NO_THREAD = Number.MAX_SAFE_INTEGER;
 const TIME = 'an ISO 8601 date or date-time, such as 2026-11-21 or 2026-11-21T09:37:00Z';
 
 /**
@@ -55,7 +71,8 @@ export async function parseSelection(
     const before = await reader.bound('before', parseInteger, CURSOR, Math.min);
     const since = await reader.bound('since', parseTime, TIME, Math.max);
     const until = await reader.bound('until', parseTime, TIME, Math.min);
-    const facets = [...listing.facets, ...(await reader.facets(listing))];
+    const related = listing.log === undefined ? [] : await reader.related(listing.log);
+    const facets = [...listing.facets, ...(await reader.facets(listing)), ...related];
     const textQuery = reader.textQuery(query);
     return {
       facets,
@@ -124,7 +141,7 @@ function isReachable(number: number | undefined): number is number {
 
 const BOUNDS = ['order', 'limit', 'skip', 'after', 'before', 'since', 'until', 'wait'];
 /** The parameters whose values are read. */
-const USED: ReadonlySet<string> = new Set([...BOUNDS, 'room', 'kind', ...FILTER_NAMES]);
+const USED: ReadonlySet<string> = new Set([...BOUNDS, 'room', 'kind', ...SELECTOR_NAMES]);
 
 class ParameterReader {
   readonly faults: ParameterFault[] = [];
@@ -190,6 +207,23 @@ class ParameterReader {
       if (values !== undefined) conditions.push(await this.#joined(filter, values));
     }
     return conditions;
+  }
+
+  /** The threads of these entries, and what concerns these visitors. */
+  async related(log: Pick<Log, 'entry'>): Promise<readonly FacetCondition[]> {
+    const threads = new Set<Seq>();
+    for (const text of this.#values.get('thread') ?? []) {
+      const id = referencedId(text);
+      const seq = id === undefined ? undefined : seqOfId(id);
+      if (seq === undefined) this.#addInvalid('thread', THREAD, quote(text));
+      else {
+        const entry = await log.entry(seq);
+        const isThere = entry !== undefined && entry.metadata.id === id;
+        threads.add(isThere ? entry.thread : NO_THREAD);
+      }
+    }
+    const names = [...(this.#values.get('concerns') ?? [])];
+    return [...Array.from(threads, threadFacet), ...names.map(concerns)];
   }
 
   async #joined(filter: Filter, values: ReadonlySet<string>): Promise<FacetCondition> {

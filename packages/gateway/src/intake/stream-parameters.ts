@@ -5,6 +5,7 @@ export const REFUSED_BY_STREAMS: Readonly<Record<string, string>> = {
   before: 'a stream has no end; read a listing instead',
   until: 'a stream has no end; read a listing instead',
   wait: 'a stream waits by itself',
+  with: 'a stream has entries as they were stored; read a listing with it instead',
   q: 'a stream sends entries before they are searchable; read a listing or /api/search with "q", "after" and "wait" instead, such as /api/garden?q=mint&after=42&wait=30',
 };
 

@@ -8,10 +8,16 @@ import {
   type Filter,
 } from '@open-presence/protocol';
 
-/** 16 bytes: the first half of SHA-256 over name, NUL, value in UTF-8. */
+/**
+ * 16 bytes. The first half of SHA-256 over name, NUL, value in UTF-8, where the version of a UUID is made
+ * to be from 8 on. In `inReplyTo`, a value that names an entry has the bytes of its id instead, a UUID of
+ * version 7: from the facets of an entry one can tell what it answers.
+ */
 export type Facet = Uint8Array;
 
 export const FACET_SIZE = 16;
+/** The byte that has the version of a UUID in its upper half. */
+export const VERSION_AT = 6;
 
 /**
  * Holds for an entry that has all of these facets, concatenated, or any one of several. A request may
@@ -62,23 +68,30 @@ const MAX_CACHED_LENGTH = 128;
 const NAMES: readonly FacetName[] = ['kind', 'room', ...FILTER_NAMES];
 const cache = new Map(NAMES.map((name) => [name, new Map<string, Facet>()]));
 
-/**
- * The facet of a value. Lone surrogates count as U+FFFD. In `inReplyTo`, all texts that name the same
- * entry have the facet of its id.
- */
+/** The facet of a value. Lone surrogates count as U+FFFD. */
 export function facet(name: FacetName, value: string): Facet {
-  if (value.length > MAX_CACHED_LENGTH) return digest(`${name}\0${canonical(name, value)}`);
+  if (value.length > MAX_CACHED_LENGTH) return newFacet(name, value);
   const facets = cache.get(name);
   const cached = facets?.get(value);
   if (cached !== undefined) return cached;
-  const fresh = digest(`${name}\0${canonical(name, value)}`);
+  const fresh = newFacet(name, value);
   if ((facets?.size ?? 0) >= CACHE_SIZE) facets?.clear();
   facets?.set(value, fresh);
   return fresh;
 }
 
-function canonical(name: FacetName, value: string): string {
-  return name === 'inReplyTo' ? (referencedId(value) ?? value) : value;
+function newFacet(name: FacetName, value: string): Facet {
+  const id = name === 'inReplyTo' ? referencedId(value) : undefined;
+  return id === undefined ? digest(`${name}\0${value}`) : bytesOfId(id);
+}
+
+function bytesOfId(id: string): Uint8Array {
+  return Uint8Array.from(Buffer.from(id.replaceAll('-', ''), 'hex'));
+}
+
+/** What a text calls somebody by `@NAME` (see `concern.ts`). */
+export function facetOfMention(name: string): Facet {
+  return digest(`mention\0${name}`);
 }
 
 /** The facet of a value in UTF-8, not cached: for values that are unlikely to come again. */
@@ -102,7 +115,7 @@ export class FacetHash {
   }
 
   finish(): Facet {
-    return this.#hash.digest().subarray(0, FACET_SIZE);
+    return marked(Uint8Array.from(this.#hash.digest().subarray(0, FACET_SIZE)));
   }
 }
 
@@ -111,5 +124,16 @@ function digest(text: string | Uint8Array): Facet {
   const bytes = new Uint8Array(FACET_SIZE);
   const sha256 = hash('sha256', text, 'binary');
   for (let at = 0; at < FACET_SIZE; at += 1) bytes[at] = sha256.charCodeAt(at);
+  return marked(bytes);
+}
+
+/** Whether the facet at this place is that of a text, and not of an id or a thread. */
+export function isOfText(facets: Uint8Array, at: number): boolean {
+  return (facets[at + VERSION_AT] ?? 0) >= 0x80;
+}
+
+/** No UUID of version 7 any more: no visitor can name an id that has the bytes of another facet. */
+function marked(bytes: Facet): Facet {
+  bytes[VERSION_AT] = (bytes[VERSION_AT] ?? 0) | 0x80;
   return bytes;
 }

@@ -172,6 +172,8 @@ interface RankedPosition {
 /** A stored entry, exact or in its portable form. */
 export interface Entry {
   readonly metadata: EntryMetadata;
+  /** The entry that begins the thread that it belongs to, or belonged to before it was withheld: perhaps itself. */
+  readonly thread: Seq;
   /** Set where these two differ. */
   readonly portability?: Exclude<Portability, 'exact'>;
   /** Bytes of the text: a JSON object in one line. */
@@ -299,7 +301,7 @@ export interface Log extends AsyncDisposable {
   /** The seq of the first entry that was stored at this time or later, in ms since 1970; the head + 1 if there is none. */
   firstSince(time: number): Seq;
   /**
-   * How many entries are of a kind or in a room (whose facet this is), from each bound up to before
+   * How many entries have this facet, of a kind, a room or the entry that they answer, from each bound up to before
    * the next. The bounds ascend, from 1 to at most the head + 1. Aborting makes it throw the signal's reason.
    */
   countBetween(facet: Facet, bounds: readonly Seq[], signal?: AbortSignal): Promise<number[]>;

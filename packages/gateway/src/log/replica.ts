@@ -153,7 +153,10 @@ export interface ReplicaReader {
   unusedUploadNames(): Iterable<string>;
   /** The drafts of a message that made no entry, and the entry that had their key, or 0. */
   repeats(position: number): ReadonlyMap<number, Seq>;
-  withheld(seq: Seq): Pick<Withholding, 'time' | 'reason'> | undefined;
+  /** `facets`: what is left of those of the draft. */
+  withheld(
+    seq: Seq,
+  ): (Pick<Withholding, 'time' | 'reason'> & Pick<PackedDraft, 'facets'>) | undefined;
   hasUpload(name: string): boolean;
 }
 

@@ -73,6 +73,7 @@ function linesOf(folder: string): LogLine[] {
       salt: digest === undefined ? salt.toString('hex') : undefined,
       digest: digest && Buffer.from(digest).toString('hex'),
       key: keyHash && Buffer.from(keyHash).toString('hex'),
+      thread: digest && row.thread !== seq ? row.thread.toString(16) : undefined,
       own: bytes.subarray(0, head),
       body: large === undefined ? body : undefined,
       chunks: () => chunked(body),

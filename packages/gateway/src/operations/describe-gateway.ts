@@ -11,6 +11,7 @@ import {
 
 /** What a visitor needs in order to read and write. */
 const MAIN_DOORS: readonly (keyof Language['doors'])[] = [
+  'catchUp',
   'entries',
   'entry',
   'replies',

@@ -10,9 +10,9 @@ import {
 
 import { hasManyFacets, parseDraft } from '../intake/draft.ts';
 import type { StoredGrammar } from '../intake/stored-grammar.ts';
-import { facet } from '../log/facet.ts';
 import type { SmallCopy } from '../log/log-copier.ts';
 import type { Seq } from '../log/log.ts';
+import { withheldFacets } from '../log/thread.ts';
 
 /** An entry as the log of a gateway prints it (PROTOCOL.md section 20.2). Bytes in hex. */
 export interface LogLine {
@@ -22,6 +22,8 @@ export interface LogLine {
   readonly digest: string | undefined;
   /** Hash of the idempotency key's column, if there is one. */
   readonly key: string | undefined;
+  /** The seq of the entry that begins the thread of a withheld answer. */
+  readonly thread: string | undefined;
   readonly id: string;
   readonly seq: Seq;
   readonly kind: string;
@@ -63,14 +65,18 @@ export function smallCopyOf(line: LogLine, grammar: StoredGrammar): SmallCopy | 
 
 /** Undefined where it says something else than that it was withheld. */
 function withheldCopyOf(
-  { digest = '', link, key }: LogLine,
+  { digest = '', link, key, thread }: LogLine,
   metadata: EntryMetadata,
   body: Uint8Array,
 ): SmallCopy | undefined {
   const [, at = '', reason = ''] = WITHHELD.exec(Buffer.from(body).toString()) ?? [];
   const time = Date.parse(at);
   if (Number.isNaN(time)) return undefined;
-  const facets = Buffer.concat([facet('kind', metadata.kind), facet('room', metadata.room)]);
+  const facets = withheldFacets(
+    metadata.kind,
+    metadata.room,
+    thread === undefined ? undefined : Number.parseInt(thread, 16),
+  );
   const withheld = { time, reason: String(JSON.parse(reason)), digest };
   return { metadata, facets, body: new Uint8Array(0), link, salt: NO_SALT, key, withheld };
 }

@@ -32,6 +32,7 @@ const NAMED_BY = new Map<string, (text: string) => Seq | undefined>([
   ['last-event-id', Number],
   ['id', seqOfReference],
   ['inReplyTo', seqOfReference],
+  ['thread', seqOfReference],
 ]);
 
 function seqOfReference(text: string): Seq | undefined {

@@ -14,7 +14,7 @@ import {
   localizedText,
   LocalizedTextDefinition,
 } from './schema-parts.ts';
-import { FILTER_NAMES, OWN_MEMBERS } from '../entry.ts';
+import { OWN_MEMBERS, SELECTOR_NAMES } from '../entry.ts';
 import { COMMON_FIELDS, bodySchema, fieldListSchema, type FixedField } from './field-schema.ts';
 import { CODES, STATES } from '../kinds.ts';
 import { McpDefinition } from './mcp-schema.ts';
@@ -48,6 +48,7 @@ const DOORS = [
   'replies',
   'search',
   'presence',
+  'catchUp',
   'events',
   'log',
   'logHead',
@@ -106,11 +107,13 @@ const PARAMETERS = [
   'until',
   'room',
   'kind',
-  ...FILTER_NAMES,
+  ...SELECTOR_NAMES,
   'q',
   'skip',
   'as',
   'wait',
+  'with',
+  'budget',
 ] as const;
 
 export const SLUG_PATTERN = '^[a-z0-9]+(-[a-z0-9]+)*$';

@@ -2,6 +2,13 @@
 
 const GUESSES: Readonly<Record<string, readonly string[]>> = {
   '/api': ['/status', '/api/status', '/info', '/version'],
+  '/api/catch-up': [
+    '/api/inbox',
+    '/api/mentions',
+    '/api/notifications',
+    '/catch-up',
+    '/api/catchup',
+  ],
   '/api/entries': ['/messages', '/api/messages', '/posts', '/api/posts', '/api/feed', '/entries'],
   '/api/events': ['/sse', '/api/sse', '/stream', '/api/stream', '/live', '/ws', '/api/live'],
   '/api/garden': ['/api/trace', '/api/traces'],

@@ -1,7 +1,7 @@
 /** The id, title and address of a feed. They follow from its filters, whichever page is read. */
 import { hash } from 'node:crypto';
 
-import { EVERYTHING, FILTER_NAMES } from '@open-presence/protocol';
+import { EVERYTHING, SELECTOR_NAMES } from '@open-presence/protocol';
 
 import { yieldPeriodically } from '../../fair-turns.ts';
 import type { Log } from '../../log/log.ts';
@@ -13,7 +13,7 @@ import type { FeedRequest } from './feed-request.ts';
 export type FeedFilters = [string, string][];
 
 /** Other parameters choose a page, or mean nothing. */
-const FILTERS = new Set<string>(['q', 'room', 'kind', 'since', 'until', ...FILTER_NAMES]);
+const FILTERS = new Set<string>(['q', 'room', 'kind', 'since', 'until', ...SELECTOR_NAMES]);
 /** Stands for the path of all entries in ids, which must not change while feeds are subscribed to. */
 const EVERYTHING_NAME = '/feed';
 /** More filters are in one order in an id: sorting them would be one long piece of work. */

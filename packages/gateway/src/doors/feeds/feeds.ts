@@ -68,7 +68,8 @@ function route(listing: string, scopeOf: ScopeResolver, form: FeedForm): FeedRou
 }
 
 function representation(handle: DoorHandler, form: FeedForm) {
-  return { type: FEED_TYPES[form], onlyIfNamed: true, handle } as const;
+  const refused = { with: 'a feed has entries as they were stored' };
+  return { type: FEED_TYPES[form], onlyIfNamed: true, handle, refused } as const;
 }
 
 /** Larger pages, in bytes, are not cached. */

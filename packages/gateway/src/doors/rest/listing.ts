@@ -37,11 +37,12 @@ import { sendBody } from '../../http/response/response-writer.ts';
 import { streamEncoding } from '../../http/response/stream-encoder.ts';
 import { parseSearchSelection } from '../../intake/selection.ts';
 import type { Log, ReadEnd, Selection, Seq, StoredText, TextRead } from '../../log/log.ts';
-import { selectedTexts } from '../../log/resumable-text.ts';
+import { selectedTexts, type ResumableRead } from '../../log/resumable-text.ts';
 import type { ListingScope, ScopeResolver } from '../../operations/listing-scope.ts';
 import { nextPagePath } from '../../operations/next-page.ts';
 import { boundedSelection } from '../../operations/read-page.ts';
 import { readVersion } from '../../operations/read-version.ts';
+import { readTextWithReplies, wantsReplies } from '../../operations/replies.ts';
 import {
   isSearch,
   searchNotes,
@@ -74,6 +75,7 @@ interface ListingRequest extends Negotiated {
 interface Listing extends ListingRequest {
   readonly parameters: URLSearchParams;
   readonly selection: Selection;
+  readonly withReplies: boolean;
   /** The part of the body before the entries. */
   readonly opening: string;
   readonly tag: string;
@@ -205,7 +207,11 @@ async function answerFromLog(
   const { selection, form, head, signal } = listed;
   const cached = await responseCache.create(key, head, signal, async (ending) => {
     const selected = ending === undefined ? selection : { ...selection, signal: ending };
-    const small = await readSmall(log.readText(selected, SEPARATORS[form], 'plain'));
+    const small = await readSmall(
+      listed.withReplies
+        ? readTextWithReplies(log, selected, SEPARATORS[form])
+        : log.readText(selected, SEPARATORS[form], 'plain'),
+    );
     return small && (await responseOf(log, listed, small));
   });
   if (cached === undefined) await stream(context, listed);
@@ -234,6 +240,7 @@ async function listingOf({ app, request }: DoorRequest, wanted: ListingRequest):
     ...wanted,
     parameters,
     selection,
+    withReplies: wantsReplies(parameters),
     opening: form === 'json' ? `${prefix}${noted}"entries":[\n` : '',
     tag,
     headers: {
@@ -323,7 +330,12 @@ async function stream(context: DoorRequest, listed: Listing): Promise<void> {
   const { log } = context.app;
   const { selection, signal } = listed;
   const selected = signal === undefined ? selection : { ...selection, signal };
-  const texts = selectedTexts(log, selected, SEPARATORS[form], stored ?? 'plain');
+  const texts: ResumableRead = {
+    ...selectedTexts(log, selected, SEPARATORS[form], stored ?? 'plain'),
+    ...(listed.withReplies
+      ? { start: () => readTextWithReplies(log, selected, SEPARATORS[form]) }
+      : {}),
+  };
   const opening = Buffer.from(listed.opening);
   const body = new FramedText(opening, texts, async (end) =>
     closingOf(log, listed, end, await nextPath(listed, end)),

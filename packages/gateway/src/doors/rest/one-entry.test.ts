@@ -46,6 +46,50 @@ suite('one entry', () => {
   });
 });
 
+suite('an entry that others answer', () => {
+  const asked = async (gateway: Awaited<ReturnType<typeof open>>, path: string): Promise<unknown> =>
+    JSON.parse((await fetchBytes(gateway, path)).bytes.toString());
+
+  test('says what began its thread, and how many answer it, alone and in listings', async () => {
+    await using gateway = await open();
+    const ids: string[] = [];
+    for (const answered of [undefined, 0, 1, 1, 0]) {
+      const inReplyTo = answered === undefined ? undefined : ids[answered];
+      const body = { text: 'mint', identity: 'Lumen', identityType: 'ai', inReplyTo };
+      ids.push(await gateway.say('garden', body));
+    }
+    const [root = '', first = ''] = ids;
+    const one = await fetchBytes(gateway, `/api/entries/${first}?with=replies`);
+    assert.match(String(one.headers['etag']), /-2"$/);
+    assert.match(one.bytes.toString(), new RegExp(`"root":"${root}","replies":2,"text":"mint"`));
+    const all = (await asked(gateway, `/api/entries?with=replies&order=oldest`)) as {
+      entries: { root: string; replies: number }[];
+    };
+    assert.deepEqual(
+      all.entries.map(({ root: began, replies }) => [began, replies]),
+      [2, 2, 0, 0, 0].map((count) => [root, count]),
+    );
+    const refused = await fetchBytes(gateway, '/api/entries?with=answers');
+    assert.equal(refused.status, 400);
+  });
+
+  test('leads to its whole thread, whichever of them is named', async () => {
+    await using gateway = await open();
+    const root = await gateway.say('garden', { text: 'a', identity: 'A', identityType: 'ai' });
+    const next = await gateway.say('seeds', { text: 'b', inReplyTo: root });
+    await gateway.say('seeds', { text: 'another' });
+    const last = await gateway.say('shepit', { text: 'c', inReplyTo: `/entries/${next}` });
+    for (const named of [root, next, last, `urn:uuid:${last}`]) {
+      const { bytes } = await fetchBytes(gateway, `/api/entries?thread=${named}&order=oldest`);
+      const ids = [...bytes.toString().matchAll(/^\{"id":"([^"]+)"/gm)].map(([, id]) => id);
+      assert.deepEqual(ids, [root, next, last]);
+    }
+    assert.equal((await fetchBytes(gateway, '/api/entries?thread=nothing')).status, 400);
+    const unknown = await asked(gateway, `/api/entries?thread=${entryId(Date.now(), 1, 0)}`);
+    assert.deepEqual((unknown as { entries: unknown[] }).entries, []);
+  });
+});
+
 suite('texts of the language file', () => {
   test('are sent in the caller’s locale', async () => {
     await using gateway = await open();

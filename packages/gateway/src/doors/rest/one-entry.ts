@@ -2,6 +2,7 @@
 import { GatewayError, entryPath, pageLinks } from '@open-presence/protocol';
 
 import { requestedRange, type ByteRange } from '../../http/response/byte-range.ts';
+import { queryOf } from '../../http/query.ts';
 import {
   contentEncoding,
   COMMON_HEADERS,
@@ -16,24 +17,48 @@ import { sendProblem } from '../../http/response/problem.ts';
 import { sendResponse } from '../../http/response/response.ts';
 import { sendBody } from '../../http/response/response-writer.ts';
 import { streamEncoding } from '../../http/response/stream-encoder.ts';
-import type { Entry } from '../../log/log.ts';
+import type { Entry, Log } from '../../log/log.ts';
 import { findEntry } from '../../operations/find-entry.ts';
 import { entryVersion } from '../../operations/read-version.ts';
+import { ReplyCounter, wantsReplies } from '../../operations/replies.ts';
 import type { DoorRequest } from '../context.ts';
 
 /** Caches ask each time: what was said may be taken away. */
 const HEADERS = { 'Accept-Ranges': 'bytes', ...NO_CACHE, ...vary('Accept') };
 
-function validatorsOf(entry: Entry): { tag: string; headers: Headers } {
+function validatorsOf(entry: FoundEntry): { tag: string; headers: Headers } {
   const { id } = entry.metadata;
+  const { replies = '' } = entry;
   return {
-    tag: `"${id}${entryVersion(entry)}"`,
+    tag: `"${id}${replies === '' ? '' : `-${replies}`}${entryVersion(entry)}"`,
     headers: { ...HEADERS, Link: pageLinks(entryPath(id)).join(', ') },
   };
 }
 
+/** With what the answer says of it beside what is stored. A large entry is answered as it is stored. */
+interface FoundEntry extends Entry {
+  readonly replies?: number;
+}
+
+async function withReplies(log: Log, entry: Entry): Promise<FoundEntry> {
+  const counter = new ReplyCounter(log);
+  const counted = await counter.count(entry);
+  if (counted === undefined) return entry;
+  const { text } = counted;
+  return {
+    ...entry,
+    ...counted,
+    size: text.length,
+    async *chunks(from = 0): AsyncGenerator<Uint8Array> {
+      yield text.subarray(from);
+    },
+  };
+}
+
 export async function oneEntry(context: DoorRequest): Promise<void> {
-  const entry = await findEntry(context.app.log, context.params['id'] ?? '', 'exact');
+  const { log } = context.app;
+  const stored = await findEntry(log, context.params['id'] ?? '', 'exact');
+  const entry = wantsReplies(queryOf(context.request)) ? await withReplies(log, stored) : stored;
   const { text: body } = entry;
   const { tag, headers } = validatorsOf(entry);
   const range = requestedRange(context.request, entry.size, tag);
@@ -43,7 +68,7 @@ export async function oneEntry(context: DoorRequest): Promise<void> {
   else await sendResponse(context, { status: 200, type: JSON_TYPE, headers, body, tag });
 }
 
-async function streamEntry(context: DoorRequest, entry: Entry): Promise<void> {
+async function streamEntry(context: DoorRequest, entry: FoundEntry): Promise<void> {
   const { tag, headers: own } = validatorsOf(entry);
   const { request, response } = context;
   const encoding = streamEncoding(request);
@@ -59,7 +84,7 @@ async function streamEntry(context: DoorRequest, entry: Entry): Promise<void> {
 }
 
 /** Never compressed: a range is one of the bytes of the plain entry, whose tag it has. */
-async function sendRange(context: DoorRequest, entry: Entry, range: ByteRange): Promise<void> {
+async function sendRange(context: DoorRequest, entry: FoundEntry, range: ByteRange): Promise<void> {
   const { start, end } = range;
   const { tag, headers: own } = validatorsOf(entry);
   const headers = { ETag: tag, ...own, ...COMMON_HEADERS };

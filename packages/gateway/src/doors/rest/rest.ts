@@ -10,6 +10,8 @@ import type { Handler, RequestContext, StartupContext } from '../../http/context
 import { takenNames } from '../../http/parameter-check.ts';
 import { EVENT_STREAM, type Representation } from '../../http/routing/door.ts';
 import { REFUSED_BY_STREAMS } from '../../intake/stream-parameters.ts';
+import { CATCH_UP } from '../../operations/catch-up.ts';
+import { CATCH_UP_PARAMETERS } from '../../operations/read-catch-up.ts';
 import {
   everythingScope,
   kindScope,
@@ -19,6 +21,7 @@ import {
 } from '../../operations/listing-scope.ts';
 import type { DoorContext, DoorHandler, ProtocolDoor } from '../context.ts';
 import { LISTING_PARAMETERS } from '../listing-parameters.ts';
+import { catchUpIn, MARKDOWN } from './catch-up.ts';
 import { contribute, contributeSimple } from './contribute.ts';
 import { discover } from './discover.ts';
 import { CHAIN_FRAMES, ENTRY_FRAMES } from '../event-stream/entry-frames.ts';
@@ -44,7 +47,9 @@ import { withheld } from './withheld.ts';
 const home = (context: RequestContext<StartupContext>): Promise<void> => status(context, 'Accept');
 
 const JSON_TYPE = 'application/json';
-const ONE_KIND_PARAMETERS = LISTING_PARAMETERS.filter((name) => name !== 'kind');
+/** Listings can give each entry more members; feeds and streams have entries as they were stored. */
+const LISTED = [...LISTING_PARAMETERS, 'with'];
+const ONE_KIND_PARAMETERS = LISTED.filter((name) => name !== 'kind');
 
 const IN_BODY = 'in a POST it is a member of the body';
 /** Members of bodies, by any of these names, would be lost in the query of a `POST`. */
@@ -94,25 +99,25 @@ export const restDoor: ProtocolDoor = {
       path: '/api/rooms/{slug}',
       get: listingForms(roomScope),
       instead: insteadOnRoom,
-      description: { id: 'room', parameters: LISTING_PARAMETERS },
+      description: { id: 'room', parameters: LISTED },
     },
     {
       path: EVERYTHING,
       get: listingForms(everythingScope),
       instead: insteadOnEntries,
-      description: { id: 'entries', parameters: LISTING_PARAMETERS },
+      description: { id: 'entries', parameters: LISTED },
     },
     {
       path: '/api/entries/{id}',
       get: json(oneEntry),
       instead: insteadOnReplies,
-      description: { id: 'entry', parameters: ['as'] },
+      description: { id: 'entry', parameters: ['with', 'as'] },
     },
     {
       path: '/api/entries/{id}/replies',
       get: listingForms(repliesScope),
       instead: insteadOnReplies,
-      description: { id: 'replies', parameters: LISTING_PARAMETERS },
+      description: { id: 'replies', parameters: LISTED },
     },
     {
       path: '/api/search',
@@ -123,6 +128,19 @@ export const restDoor: ProtocolDoor = {
       path: '/api/presence',
       get: json(presence),
       description: { id: 'presence', parameters: ['limit', 'room', 'as'] },
+    },
+    {
+      path: CATCH_UP,
+      get: [
+        { type: JSON_TYPE, handle: catchUpIn('json') },
+        { type: MARKDOWN, handle: catchUpIn('markdown') },
+      ],
+      instead: insteadOnEntries,
+      description: {
+        id: 'catchUp',
+        parameters: [...CATCH_UP_PARAMETERS, 'as'],
+        required: ['identity'],
+      },
     },
     {
       path: '/api/events',

@@ -25,7 +25,7 @@ export function withheld(form: Form): DoorHandler {
     await untilSeen(log, parameters, log.withheld());
     const count = log.withheld();
     // Its cursors are the numbers of cases.
-    const cases = { id: log.id, head: () => count };
+    const cases = { id: log.id, head: () => count, entry: async () => undefined };
     const scope = { grammar, facets: [], subject: 'what was withheld', log: cases };
     const selection = await parseSelection(parameters, scope);
     const tag = `W/"${log.id.slice(0, 8)}-${count}-withheld-${form}"`;

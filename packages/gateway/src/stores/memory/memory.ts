@@ -37,6 +37,8 @@ import {
   chunksOf,
   entryOf,
   exactEntry,
+  facetsOf,
+  hasFacet,
   hex,
   MemorySpool,
   storedEntry,
@@ -104,7 +106,13 @@ class MemoryLog implements Log {
       return { outcome: isSame ? 'repeated' : 'conflict', metadata };
     }
     const metadata = this.#nextMetadata(kind, room);
-    const stored = storedEntry(metadata, draft, body, this.linkAt(this.head()));
+    // Only the facet of what it answers is an id, with the version 7 of a UUID.
+    const answered = [...facetsOf(draft)].find((one) => one[12] === '7');
+    const isAnswered = ({ metadata: { id } }: StoredEntry): boolean =>
+      id.replaceAll('-', '') === answered;
+    const parent = answered === undefined ? undefined : this.#entries.find(isAnswered);
+    const thread = parent?.thread ?? metadata.seq;
+    const stored = storedEntry({ metadata, thread }, parent, draft, body, this.linkAt(this.head()));
     this.#entries.push(stored);
     if (keyHex !== undefined) this.#keys.set(keyHex, stored);
     for (const callback of this.#watchers) callback();
@@ -233,7 +241,7 @@ class MemoryLog implements Log {
     signal?.throwIfAborted();
     return bounds.slice(1).map((end, index) => {
       const between = this.#entries.slice((bounds[index] ?? end) - 1, end - 1);
-      return between.filter(({ facets }) => facets.has(hex(facet))).length;
+      return between.filter((entry) => hasFacet(entry, hex(facet))).length;
     });
   }
 
@@ -265,7 +273,7 @@ class MemoryLog implements Log {
         entry.metadata.seq < before &&
         entry.metadata.time >= since &&
         entry.metadata.time < until &&
-        wanted.every((any) => any.some((facet) => entry.facets.has(facet))) &&
+        wanted.every((any) => any.some((facet) => hasFacet(entry, facet))) &&
         (selection.textQuery === undefined || matches(entry.values, selection.textQuery)),
     );
     if (selection.order === 'newest') matching.reverse();

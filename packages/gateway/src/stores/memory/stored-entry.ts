@@ -5,17 +5,24 @@ import { entryHead, type EntryMetadata, type Filter } from '@open-presence/proto
 
 import { portableEntry } from '../../json/portable-entry.ts';
 import { stringValuesIn } from '../../json/string-values.ts';
+import { derivedFacets } from '../../log/concern.ts';
 import { facet, FACET_SIZE } from '../../log/facet.ts';
-import type { Draft, Entry, Spool, Withholding } from '../../log/log.ts';
+import type { Draft, Entry, Seq, Spool, Withholding } from '../../log/log.ts';
 import type { Portability } from '../../log/portability.ts';
+import { threadFacet } from '../../log/thread.ts';
 import { tokenize } from '../../search/tokenizer.ts';
 import type { Values } from './rank.ts';
 
 export interface StoredEntry {
   readonly metadata: EntryMetadata;
+  /** The entry that begins its thread. */
+  readonly thread: Seq;
   portability: Portability;
   /** In hex. */
   facets: ReadonlySet<string>;
+  readonly draft: Draft;
+  /** What it answers. */
+  readonly answered: StoredEntry | undefined;
   body: Buffer;
   text: Buffer;
   /** Made when a search first needs them. */
@@ -57,21 +64,31 @@ export function bodyOf({ body }: Draft): Buffer {
   throw new TypeError('Cannot append the spool of another log');
 }
 
+/** The facets of a draft, in hex. */
+export function facetsOf({ facets, body }: Draft): ReadonlySet<string> {
+  const spooled = body instanceof MemorySpool ? [...body.facets.values()] : [];
+  return new Set(split(Buffer.concat([facets, ...spooled])));
+}
+
 /** `previous`: the link of the entry before, in hex. */
 export function storedEntry(
-  metadata: EntryMetadata,
-  { facets, key, portability = 'exact', body: source }: Draft,
+  { metadata, thread }: Pick<StoredEntry, 'metadata' | 'thread'>,
+  answered: StoredEntry | undefined,
+  draft: Draft,
   body: Buffer,
   previous: string,
 ): StoredEntry {
+  const { key, portability = 'exact', body: source } = draft;
   const spooled = source instanceof MemorySpool;
-  const allFacets = spooled ? [facets, ...source.facets.values()] : [facets];
   const own = entryHead(metadata);
   let values: Values | undefined;
   const stored: StoredEntry = {
     metadata,
+    thread,
     portability,
-    facets: new Set(split(Buffer.concat(allFacets))),
+    draft,
+    answered,
+    facets: new Set([...facetsOf(draft), hex(threadFacet(thread))]),
     body,
     text: Buffer.concat([Buffer.from(own + (body.length > 0 ? ',' : '')), body, Buffer.from('}')]),
     get values() {
@@ -107,7 +124,7 @@ function linked(
 
 /** Takes away what its visitor said. */
 export function withholdEntry(stored: StoredEntry, withholding: Withholding): void {
-  const { metadata, proof, digest } = stored;
+  const { metadata, thread, proof, digest } = stored;
   const { time, reason } = withholding;
   const member = JSON.stringify({ at: new Date(time).toISOString(), reason });
   stored.withholding = withholding;
@@ -117,7 +134,16 @@ export function withholdEntry(stored: StoredEntry, withholding: Withholding): vo
   stored.portability = 'exact';
   stored.spooled = false;
   stored.facets = new Set([hex(facet('kind', metadata.kind)), hex(facet('room', metadata.room))]);
-  stored.proof = proof.replace(/"salt":"[^"]*"/, `"digest":"${digest}"`);
+  const left = thread === metadata.seq ? '' : `,"thread":"${hex(threadFacet(thread)).slice(16)}"`;
+  stored.proof = proof.replace(/"salt":"[^"]*"/, `"digest":"${digest}"${left}`);
+}
+
+/** Whether it has a facet, in hex, of its own or one that comes from what it answers. */
+export function hasFacet(stored: StoredEntry, wanted: string): boolean {
+  const { facets, answered, body, spooled, withholding } = stored;
+  if (facets.has(wanted) || withholding !== undefined) return facets.has(wanted);
+  const named = answered?.withholding === undefined ? answered?.draft.facets : undefined;
+  return split(derivedFacets(spooled ? [] : stringValuesIn(body), named)).includes(wanted);
 }
 
 const CHUNK_SIZE = 65_536;
@@ -128,6 +154,7 @@ export function entryOf(stored: StoredEntry): Entry {
 
 export function exactEntry({
   metadata,
+  thread,
   text,
   spooled,
   withholding,
@@ -135,6 +162,7 @@ export function exactEntry({
 }: StoredEntry): Entry {
   return {
     metadata,
+    thread,
     ...(portability === 'exact' ? {} : { portability }),
     ...(withholding === undefined ? {} : { withheld: withholding }),
     size: text.length,

@@ -1,5 +1,5 @@
 /** What a tool is called with: its context, and its arguments, read as parameters of a listing. */
-import { FILTER_NAMES, GatewayError, type Kind } from '@open-presence/protocol';
+import { SELECTOR_NAMES, GatewayError, type Kind } from '@open-presence/protocol';
 
 import type { Localization } from '../../../http/route-description.ts';
 import { parseSearchSelection } from '../../../intake/selection.ts';
@@ -23,7 +23,7 @@ export const NEWS_PARAMETERS = [
   'q',
   'kind',
   'room',
-  ...FILTER_NAMES,
+  ...SELECTOR_NAMES,
   'since',
   'until',
   'limit',

@@ -119,11 +119,11 @@ async function* withEnd(
 }
 
 /** The line up to the entry. */
-function openingOf({ link, salt, digest, keyHash }: EntryRow): string {
+function openingOf({ seq, link, salt, digest, keyHash, thread }: EntryRow): string {
   const proof =
     digest === undefined
       ? `"salt":"${salt.toString('hex')}"`
-      : `"digest":"${Buffer.from(digest).toString('hex')}"`;
+      : `"digest":"${Buffer.from(digest).toString('hex')}"${thread === seq ? '' : `,"thread":"${thread.toString(16).padStart(16, '0')}"`}`;
   return `{"link":"${link.toString('hex')}",${proof}${keyMember(keyHash)},"entry":`;
 }
 

@@ -47,15 +47,15 @@ export class EntryReader {
     const row = this.#readable(seq);
     if (row === undefined) return undefined;
     const metadata = metadataOf(row);
-    const { size, text, large, withheld } = row;
+    const { size, text, large, withheld, thread } = row;
     const portability = portabilityMember(row);
     if (withheld === undefined) {
-      if (this.#damage.has(seq)) return unreadableEntry(metadata);
+      if (this.#damage.has(seq)) return unreadableEntry(metadata, thread);
       if (large !== undefined)
-        return this.#largeEntry({ metadata, size, ...portability }, text, large);
+        return this.#largeEntry({ metadata, thread, size, ...portability }, text, large);
     }
     const marks = { ...portability, ...(withheld === undefined ? {} : { withheld }) };
-    return { metadata, ...inMemory(text), ...marks };
+    return { metadata, thread, ...inMemory(text), ...marks };
   }
 
   /** The exact entry; unreadable if its link does not hold. A large one's last bytes come once all are verified. */
@@ -104,17 +104,17 @@ export class EntryReader {
 
   /** `text`: the bytes of the entry that are not in the file. */
   async #largeEntry(
-    known: Pick<Entry, 'metadata' | 'size' | 'portability'>,
+    known: Pick<Entry, 'metadata' | 'thread' | 'size' | 'portability'>,
     text: Uint8Array,
     file: string,
   ): Promise<Entry> {
-    const { metadata, size } = known;
+    const { metadata, thread, size } = known;
     const paths = this.#paths;
     const fault = await largeFault(paths, file, size - text.length);
     if (fault !== undefined)
       return this.#report(metadata.seq, fault)
-        ? unreadableEntry(metadata)
-        : this.#readAgain(metadata);
+        ? unreadableEntry(metadata, thread)
+        : this.#readAgain(metadata, thread);
     const breakOff = (error: Error): Error => this.#breakOff(metadata.seq, error);
     return {
       ...known,
@@ -143,8 +143,8 @@ export class EntryReader {
     return true;
   }
 
-  async #readAgain(metadata: EntryMetadata): Promise<Entry> {
-    return (await this.exactEntry(metadata.seq)) ?? unreadableEntry(metadata);
+  async #readAgain(metadata: EntryMetadata, thread: Seq): Promise<Entry> {
+    return (await this.exactEntry(metadata.seq)) ?? unreadableEntry(metadata, thread);
   }
 
   #readable(seq: Seq): EntryRow | undefined {
@@ -198,10 +198,10 @@ function portabilityMember({ portability }: EntryRow): Pick<Entry, 'portability'
 }
 
 /** An entry with the gateway's members alone, since nothing else of it is known (PROTOCOL.md section 4.6). */
-function unreadableEntry(metadata: EntryMetadata): Entry {
+function unreadableEntry(metadata: EntryMetadata, thread: Seq): Entry {
   const isValid = seqOfId(metadata.id) === metadata.seq;
   const id = isValid ? metadata.id : entryId(metadata.time, metadata.seq, 0);
   const own = { ...metadata, id };
   const text = Buffer.from(`${entryHead(own)},"unreadable":true}`);
-  return { metadata: own, ...inMemory(text), unreadable: true };
+  return { metadata: own, thread, ...inMemory(text), unreadable: true };
 }

@@ -3,9 +3,9 @@ import { crc32 } from 'node:zlib';
 
 import { entryHead, type Kind, KINDS, type EntryMetadata } from '@open-presence/protocol';
 
-import { facet } from '../../../log/facet.ts';
 import type { Seq, Withholding } from '../../../log/log.ts';
 import { PORTABILITIES, type Portability } from '../../../log/portability.ts';
+import { answeredIn, threadFacet, threadIn, withheldFacets } from '../../../log/thread.ts';
 import { KEY_COLUMN_SIZE, sha256 } from './chain.ts';
 
 // What is withheld is overwritten by as many bytes, so that SQLite moves nothing: each column that
@@ -19,7 +19,7 @@ export const ENTRIES_TABLE = `CREATE TABLE entries (
   link BLOB NOT NULL,  -- SHA-256, see chain.ts
   salt BLOB NOT NULL,
   key BLOB,  -- the key column, or its SHA-256 where only that is known
-  facets BLOB NOT NULL,
+  facets BLOB NOT NULL,  -- of an answer also that of its thread, as the last
   sum BLOB NOT NULL,  -- see sumOf
   text BLOB NOT NULL  -- the whole entry; of a large one its head and a comma
 ) STRICT`;
@@ -63,6 +63,11 @@ export function flagsOf(row: {
     (row.isWithheld === true ? WITHHELD : 0) |
     (PORTABILITIES.indexOf(row.portability ?? 'exact') * PORTABILITY)
   );
+}
+
+/** Of these flags. */
+export function isWithheldFlag(flags: number): boolean {
+  return (flags & WITHHELD) !== 0;
 }
 
 const SUM = Buffer.alloc(4);
@@ -196,7 +201,7 @@ export class EntryRow {
   /** Whether flags, facets and file are those that were stored: the link does not cover them. */
   get isWhole(): boolean {
     const sum = this.#data.subarray(LINK_SIZE + SALT_SIZE, FIXED_SIZE);
-    return sumOf(this.#fields.flags, this.facets, this.#file).equals(sum);
+    return sumOf(this.#fields.flags, this.storedFacets, this.#file).equals(sum);
   }
 
   get link(): Buffer {
@@ -219,8 +224,24 @@ export class EntryRow {
   }
 
   get facets(): Buffer {
+    const stored = this.storedFacets;
+    return threadIn(stored) === undefined ? Buffer.concat([stored, threadFacet(this.seq)]) : stored;
+  }
+
+  get storedFacets(): Buffer {
     const end = this.#data.length - this.#fields.text;
     return this.#data.subarray(end - this.#fields.facets, end);
+  }
+
+  /** The entry that begins the thread that it belongs to; its own seq if it begins one. */
+  get thread(): Seq {
+    return threadIn(this.storedFacets) ?? this.seq;
+  }
+
+  /** The id of the entry that it answers. */
+  get answered(): string | undefined {
+    const stored = this.storedFacets;
+    return threadIn(stored) === undefined ? undefined : answeredIn(stored, true);
   }
 
   /** The whole entry; for a large one its head and a comma, or its head alone if the body is empty. */
@@ -269,7 +290,7 @@ class WithheldEntry extends EntryRow {
   }
 
   override get facets(): Buffer {
-    return Buffer.concat([facet('kind', this.kind), facet('room', this.room)]);
+    return withheldFacets(this.kind, this.room, undefined);
   }
 
   override get text(): Buffer {

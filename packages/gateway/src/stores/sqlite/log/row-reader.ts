@@ -3,6 +3,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { portableText } from '../../../json/portable-entry.ts';
 import type { Seq } from '../../../log/log.ts';
 import { isSpoiled, readable, SpoiledEntry } from '../database.ts';
+import { AnsweredEntries } from './answered-entries.ts';
 import {
   dataSize,
   hasFile,
@@ -56,10 +57,12 @@ interface FoundRow {
 }
 
 export class RowReader {
+  readonly answered: AnsweredEntries;
   readonly #sql: ReturnType<typeof statementsOf>;
   readonly #withheld: WithheldLookup;
 
   constructor(log: DatabaseSync) {
+    this.answered = new AnsweredEntries(log);
     this.#sql = statementsOf(log);
     this.#withheld = withheldLookup(log);
   }

@@ -3,8 +3,9 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 
 import { type Kind, KINDS } from '@open-presence/protocol';
 
-import { facet } from '../../../log/facet.ts';
+import { FACET_SIZE } from '../../../log/facet.ts';
 import type { Seq } from '../../../log/log.ts';
+import { threadIn, withheldFacets } from '../../../log/thread.ts';
 import type { Portability } from '../../../log/portability.ts';
 import { readable } from '../database.ts';
 import { flagsOf, type LargeFile, sumOf } from './entry-row.ts';
@@ -85,8 +86,11 @@ export function rowEraser(db: DatabaseSync, log: RowReader): (seq: Seq) => void 
       return;
     }
     const { kind, room, head } = stored;
-    const own = Buffer.concat([facet('kind', kind), facet('room', room)]);
-    const facets = resized(own, stored.facets.length);
+    const { storedFacets } = stored;
+    const facets = resized(withheldFacets(kind, room, undefined), storedFacets.length);
+    // Answers to it belong to its thread, although it is in none any more.
+    if (threadIn(storedFacets) !== undefined)
+      facets.set(storedFacets.subarray(-FACET_SIZE), facets.length - FACET_SIZE);
     const text = resized(Buffer.concat([stored.text.subarray(0, head), BRACE]), stored.text.length);
     const sum = sumOf(WITHHELD_FLAGS, facets, undefined);
     erase.run(WITHHELD_FLAGS, facets, sum, text, seq);

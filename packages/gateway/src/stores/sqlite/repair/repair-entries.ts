@@ -9,13 +9,14 @@ import { dirname, join } from 'node:path';
 
 import { entryHead } from '@open-presence/protocol';
 
-import { facet } from '../../../log/facet.ts';
 import type { SmallCopy } from '../../../log/log-copier.ts';
 import type { Seq } from '../../../log/log.ts';
+import { threadIn, withheldFacets } from '../../../log/thread.ts';
 import { copyLarge } from '../backup/copy-files.ts';
 import type { DataPaths } from '../data-paths.ts';
 import { isSpoiled, readable, transact } from '../database.ts';
 import { finalPath } from '../large/large-files.ts';
+import { AnsweredEntries } from '../log/answered-entries.ts';
 import { digestOf, FIRST_LINK, linkOf, sha256 } from '../log/chain.ts';
 import { ChainVerifier } from '../log/chain-verifier.ts';
 import type { EntryRow, WithheldRow } from '../log/entry-row.ts';
@@ -142,7 +143,9 @@ class Repair {
     try {
       transact(db, () => {
         const writer = new RowWriter(db);
-        for (const [seq, row] of this.#rows) writer.put(seq, row);
+        const answered = new AnsweredEntries(db);
+        for (const [seq, row] of this.#rows)
+          writer.put(seq, { ...row, facets: answered.withThread(row.facets) });
         const insert = withheldInserter(db);
         const setDigest = db.prepare('UPDATE withheld SET digest = ? WHERE seq = ?');
         for (const [seq, row] of this.#newlyWithheld)
@@ -272,21 +275,21 @@ function rowOf(
   column: Buffer | undefined,
   isWithheld: boolean,
 ): NewRow {
+  const { kind, room, time } = metadata;
   const head = Buffer.from(entryHead(metadata));
   const hash = key === undefined ? undefined : Buffer.from(key, 'hex');
   const isSameKey = hash !== undefined && column !== undefined && hash.equals(sha256(column));
   const rest = body.length === 0 || isWithheld ? [] : [Buffer.from(','), body];
-  const ownFacets = [facet('kind', metadata.kind), facet('room', metadata.room)];
   return {
-    time: metadata.time,
-    kind: metadata.kind,
-    room: metadata.room,
+    time,
+    kind,
+    room,
     large: undefined,
     marked: false,
     link: Buffer.from(link, 'hex'),
     salt: isWithheld ? Buffer.alloc(salt.length / 2) : Buffer.from(salt, 'hex'),
     key: isSameKey ? Buffer.from(column) : hash,
-    facets: isWithheld ? Buffer.concat(ownFacets) : facets,
+    facets: isWithheld ? withheldFacets(kind, room, threadIn(facets)) : facets,
     portability: isWithheld ? 'exact' : portability,
     text: [head, ...rest, Buffer.from('}')],
     isWithheld,

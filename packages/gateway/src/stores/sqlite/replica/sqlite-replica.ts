@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { hostname } from 'node:os';
+import type { DatabaseSync } from 'node:sqlite';
 
 import type { ApplyRequest, ApplyResponse } from '../../../log/ordered-batch.ts';
 import type {
@@ -13,10 +14,11 @@ import type {
   ReplicaState,
   UploadFiles,
 } from '../../../log/replica.ts';
+import { threadFacet } from '../../../log/thread.ts';
 import { causeOf, isStorageFault } from '../../../storage-fault.ts';
 import { type CallPort, ThreadCaller } from '../../../thread-call.ts';
 import type { DataPaths } from '../data-paths.ts';
-import { isSpoiled, openForReading } from '../database.ts';
+import { isSpoiled, openForReading, readable } from '../database.ts';
 import { RowReader } from '../log/row-reader.ts';
 import { digestOf, keyColumn, sha256 } from '../log/chain.ts';
 import { bodySalt, idSalt, keySalt, saltsOf } from '../writer/salts.ts';
@@ -66,7 +68,7 @@ export class SqliteReplica implements Replica {
       unusedUploads: (after, limit) => readUnusedUploads(db, after, limit),
       unusedUploadNames: () => unusedUploadNames(db),
       repeats: (position) => readRepeats(db, position),
-      withheld: withheldLookup(db),
+      withheld: withheldDrafts(db, log),
       hasUpload: (name) => db.prepare('SELECT 1 FROM large WHERE name = ?').get(name) !== undefined,
       [Symbol.dispose]: () => db.close(),
     };
@@ -112,6 +114,17 @@ export const LOG_FORMAT: LogFormat = {
     };
   },
 };
+
+/** What is left of the drafts of withheld entries. */
+export function withheldDrafts(db: DatabaseSync, log: RowReader): ReplicaReader['withheld'] {
+  const lookup = withheldLookup(db);
+  return (seq) => {
+    const row = lookup(seq);
+    const { thread = seq } = readable(() => log.stored(seq)) ?? {};
+    const facets = thread === seq ? new Uint8Array(0) : threadFacet(thread);
+    return row && { ...row, facets };
+  };
+}
 
 /** Undefined where it cannot be read now. */
 function unlessFault(read: () => string | undefined): string | undefined {

@@ -63,12 +63,13 @@ export interface LargeRow {
 }
 
 /**
- * The rows of a large entry: facets that it has in files, then its words, the first with the other facets.
+ * The rows of a large entry with these facets: further facets that it has in files, then its words, the first with the other facets.
  * Reads its files in small pieces.
  */
 export function* largeRows(
   paths: DataPaths,
-  { large: name = '', facets }: Pick<EntryRow, 'large' | 'facets'>,
+  { large: name = '' }: Pick<EntryRow, 'large'>,
+  facets: Buffer,
 ): Generator<LargeRow, void, undefined> {
   for (const chunk of largeFacets(paths, name))
     for (let at = 0; at < chunk.length; at += ROW_FACETS * FACET_SIZE) {

@@ -5,7 +5,7 @@
 import { FILTER_MEMBERS } from '@open-presence/protocol';
 
 import { Turns } from '../../../fair-turns.ts';
-import { FACET_SIZE } from '../../../log/facet.ts';
+import { FACET_SIZE, isOfText } from '../../../log/facet.ts';
 import type { Entry, Seq } from '../../../log/log.ts';
 import type { RowReader } from '../log/row-reader.ts';
 import type { SeqRange } from '../seq-source.ts';
@@ -169,6 +169,6 @@ class NewestSearch {
 export function identitiesIn(facets: Buffer): string[] {
   const identities: string[] = [];
   for (let at = FIRST; at < Math.min(END, facets.length); at += FACET_SIZE)
-    identities.push(facets.toString('latin1', at, at + FACET_SIZE));
+    if (isOfText(facets, at)) identities.push(facets.toString('latin1', at, at + FACET_SIZE));
   return identities;
 }

@@ -7,7 +7,7 @@ import type { DataPaths } from '../data-paths.ts';
 import { segmentFolder } from '../segment-record.ts';
 
 /** Must change with the tables, with the tokenizer, and with which values are searched. */
-export const SEGMENT_FORMAT = 4;
+export const SEGMENT_FORMAT = 5;
 
 // `ascii` splits at spaces, and leaves the words of our own tokenizer as they are.
 const TABLES = `
@@ -23,6 +23,8 @@ const TABLES = `
     time INTEGER NOT NULL,
     PRIMARY KEY (room, kind)
   ) WITHOUT ROWID, STRICT;
+  -- Entries before, of whose authors it has the names as those who are answered.
+  CREATE TABLE answered (seq INTEGER PRIMARY KEY) STRICT;
   -- The newest small entry of each identity.
   CREATE TABLE newest (identity BLOB PRIMARY KEY, seq INTEGER NOT NULL) WITHOUT ROWID, STRICT;
   CREATE TABLE chunks (

@@ -52,6 +52,7 @@ export class SegmentWriter {
   readonly #count: StatementSync;
   readonly #setNewest: StatementSync;
   readonly #putChunk: StatementSync;
+  readonly #putAnswered: StatementSync;
   readonly #setState: StatementSync;
   readonly #largeRows: LargeRows;
   readonly #words = new EntryWords();
@@ -88,6 +89,7 @@ export class SegmentWriter {
     this.#setNewest = db.prepare(
       'INSERT INTO newest VALUES (?, ?) ON CONFLICT DO UPDATE SET seq = excluded.seq',
     );
+    this.#putAnswered = db.prepare('INSERT OR IGNORE INTO answered VALUES (?)');
     this.#putChunk = db.prepare('INSERT INTO chunks VALUES (?, ?, ?, ?, ?)');
     this.#setState = db.prepare('INSERT OR REPLACE INTO state VALUES (?, ?)');
     this.#storedRows = this.#state('rows') ?? 0;
@@ -187,22 +189,31 @@ export class SegmentWriter {
   #addSmall(to: Seq, tally: RoomTally): Seq {
     const before = this.position;
     let size = 0;
-    for (const row of this.#context.log.rows({ from: before + 1, to })) {
+    const { log } = this.#context;
+    for (const row of log.rows({ from: before + 1, to })) {
       if (row.large !== undefined && row.withheld === undefined) {
-        const rows = largeRows(this.#context.paths, row);
+        const rows = largeRows(this.#context.paths, row, this.#facetsOf(row));
         for (let skipped = 0; skipped < this.#storedRows; skipped += 1) rows.next();
         this.#large = { entry: row, rows, count: this.#storedRows };
         return row.seq - 1;
       }
       const words = row.withheld === undefined ? this.#words.read(row) : '';
-      this.#insert.run(row.seq, words, facetTokens(row.facets));
+      const facets = this.#facetsOf(row);
+      this.#insert.run(row.seq, words, facetTokens(facets));
       tally.add(row);
-      for (const identity of identitiesIn(row.facets)) this.#newest.set(identity, row.seq);
+      for (const identity of identitiesIn(facets)) this.#newest.set(identity, row.seq);
       this.#chunks.add(row);
-      size += row.text.length + row.facets.length;
+      size += row.text.length + facets.length;
       if (size >= STEP_SIZE) return row.seq;
     }
     return to;
+  }
+
+  /** All of them, with those that only an index has. */
+  #facetsOf(row: EntryRow): Buffer {
+    const derived = this.#context.log.answered.derived(row);
+    if (derived.answered !== undefined) this.#putAnswered.run(derived.answered);
+    return derived.facets.length === 0 ? row.facets : Buffer.concat([row.facets, derived.facets]);
   }
 
   #addLarge(large: LargeEntry, tally: RoomTally): void {

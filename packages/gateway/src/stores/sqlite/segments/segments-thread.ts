@@ -36,6 +36,9 @@ const REPORT_SCRUB_MS = 3_600_000;
 /** How often the files of entries that cannot be read are looked at again, if there are any. */
 const RECHECK_MS = 1000;
 
+/** Whether a segment has a name of the authors of these entries. */
+const NAMES = 'SELECT 1 FROM answered WHERE seq IN (SELECT value FROM json_each(?)) LIMIT 1';
+
 const thread = new StoreThread();
 const { paths, shared } = thread;
 const database = openForReading(paths.log, 256);
@@ -156,7 +159,14 @@ async function next(): Promise<void> {
 function removeWithheld(): void {
   const last = shared.withheldInLog;
   if (shared.derivedWithheld === last) return;
-  segments.removeWith(unerased(database));
+  const seqs = unerased(database);
+  const listed = JSON.stringify(seqs);
+  segments.removeWith(
+    seqs,
+    // One that cannot be read now is made again.
+    (number) =>
+      reader.now(number, (index) => index.statement(NAMES).get(listed) !== undefined) ?? true,
+  );
   shared.derivedWithheld = last;
 }
 

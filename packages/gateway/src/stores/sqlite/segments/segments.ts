@@ -108,15 +108,20 @@ export class Segments {
     this.#spoiled.set(spoiled.number, spoiled);
   }
 
-  /** Removes the segments that have these entries. Nothing of these is in a file then. */
-  removeWith(seqs: readonly Seq[]): void {
+  /**
+   * Removes the segments that have these entries, and those that `names` their authors. Nothing of these
+   * is in a file then.
+   */
+  removeWith(seqs: readonly Seq[], names: (number: number) => boolean): void {
     const has = (seq: Seq): boolean => {
       const segment = this.#segments.get(this.#shared.numberOf(seq));
       // The next one may be a large entry that is being written.
       return segment !== undefined && seq <= (segment.writer?.position ?? Infinity) + 1;
     };
     const numbers = new Set(seqs.filter(has).map((seq) => this.#shared.numberOf(seq)));
-    for (const number of numbers) this.#remove(number);
+    const first = Math.min(...numbers);
+    for (const number of this.#segments.keys())
+      if (numbers.has(number) || (number > first && names(number))) this.#remove(number);
   }
 
   /** Resolves when the segment can be read. Rejects once it cannot be made. */

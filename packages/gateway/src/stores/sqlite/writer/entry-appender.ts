@@ -13,9 +13,9 @@ import type { DatabaseSync } from 'node:sqlite';
 
 import { entryHead, entryId, SALTS } from '@open-presence/protocol';
 
-import { facet } from '../../../log/facet.ts';
 import type { CopyFault } from '../../../log/log-copier.ts';
 import type { Seq } from '../../../log/log.ts';
+import { threadIn, withheldFacets } from '../../../log/thread.ts';
 import type { DataPaths } from '../data-paths.ts';
 import { readable } from '../database.ts';
 import type { PackedDraft, WriteResult } from '../../../log/packed-drafts.ts';
@@ -97,12 +97,13 @@ export class EntryAppender {
   }
 
   /** Appends an entry whose text is already erased. */
-  appendWithheld({ kind, room }: PackedDraft, time: number, form: WithheldForm): WriteResult {
+  appendWithheld(draft: PackedDraft, time: number, form: WithheldForm): WriteResult {
+    const { kind, room } = draft;
     const { digest, key, idSalt: salt } = form;
     const seq = this.#seq + 1;
     const head = entryHead({ id: entryId(time, seq, salt), seq, kind, room, time });
     this.#linker.add(head, Buffer.from(digest).toString('latin1'), key && sha256Binary(key));
-    const facets = Buffer.concat([facet('kind', kind), facet('room', room)]);
+    const facets = withheldFacets(kind, room, threadIn(draft.facets));
     const left = { kind, room, facets, body: Buffer.alloc(0), large: undefined };
     this.#store(left, { time, salt: NO_SALT, key, isWithheld: true });
     if (key !== undefined) this.#keys.put(keyIn(key), seq);
@@ -182,7 +183,7 @@ export class EntryAppender {
       link,
       salt,
       key,
-      facets,
+      facets: this.#reader.answered.withThread(facets),
       portability,
       text,
       isWithheld,

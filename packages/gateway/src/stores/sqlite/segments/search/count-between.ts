@@ -1,4 +1,4 @@
-/** Counts the entries of a kind or a room between seqs. */
+/** Counts the entries with a facet between seqs: those of a kind, of a room, or that answer an entry. */
 import { Turns } from '../../../../fair-turns.ts';
 import { facet as facetOf, type Facet } from '../../../../log/facet.ts';
 import type { Seq } from '../../../../log/log.ts';
@@ -43,8 +43,11 @@ function* countIn(
     if (place.segment !== undefined) {
       const isWhole = at === place.low && end === shared.segments.lastOf(place.segment);
       const range = { low: at, high: isWhole ? end : Math.min(end, at + STEP - 1) };
-      const found = yield* reader.steps(place.segment, (index) =>
-        isWhole ? countAll(index, facet) : countRows(index, facet, range, place.low),
+      const found = yield* reader.steps(
+        place.segment,
+        (index) =>
+          (isWhole ? countAll(index, facet) : undefined) ??
+          countRows(index, facet, range, place.low),
       );
       if (found !== undefined) {
         count += found.value;
@@ -59,14 +62,14 @@ function* countIn(
   return count;
 }
 
-/** Counts the entries of a whole segment that have the facet. */
-function countAll(index: IndexConnection, facet: Facet): number {
+/** Counts the entries of a whole segment, if it has any of a kind or room whose facet this is. */
+function countAll(index: IndexConnection, facet: Facet): number | undefined {
   const rows = index.statement('SELECT room, kind, count FROM counts').all();
-  return rows.reduce((sum, { room, kind, count }) => {
+  const counts = rows.flatMap(({ room, kind, count }) => {
     const facets = [facetOf('room', String(room)), facetOf('kind', String(kind))];
-    const has = facets.some((one) => Buffer.compare(one, facet) === 0);
-    return sum + (has ? Number(count) : 0);
-  }, 0);
+    return facets.some((one) => Buffer.compare(one, facet) === 0) ? [Number(count)] : [];
+  });
+  return counts.length === 0 ? undefined : counts.reduce((sum, count) => sum + count);
 }
 
 /** An entry has a facet once: also a large one, in one of its rows. */

@@ -1,5 +1,6 @@
 /** Finds entries by their facets in the log itself, where no segment can be read. */
 import { FACET_SIZE, type Facet, type FacetCondition, facetsIn } from '../../../../log/facet.ts';
+import { isDerived } from '../../../../log/concern.ts';
 import type { Seq } from '../../../../log/log.ts';
 import type { DataPaths } from '../../data-paths.ts';
 import type { RowReader, SeqSpan } from '../../log/row-reader.ts';
@@ -26,9 +27,13 @@ export class LogScan {
   /** Ascending. Leaves out what cannot be read. */
   *seqsWith(conditions: readonly FacetCondition[], span: SeqSpan): SearchSteps<Seq[]> {
     const seqs: Seq[] = [];
+    const isDeep = conditions.some(hasDerived);
     for (const row of this.#log.rows(span)) {
       if (row.seq % STEP === 0) yield;
-      const unmet = testsOf(conditions).filter((test) => !test(row.facets));
+      const facets = isDeep
+        ? Buffer.concat([row.facets, this.#log.answered.derived(row).facets])
+        : row.facets;
+      const unmet = testsOf(conditions).filter((test) => !test(facets));
       const { value: first } = unmet.next();
       if (first === undefined) seqs.push(row.seq);
       else if (row.marked && row.large !== undefined && row.withheld === undefined) {
@@ -53,6 +58,12 @@ export class LogScan {
     }
     return false;
   }
+}
+
+function hasDerived(condition: FacetCondition): boolean {
+  if (condition instanceof Uint8Array)
+    return condition.length === FACET_SIZE && isDerived(condition);
+  return condition.slice(0, MAX_FEW).some(isDerived);
 }
 
 /** A test for each condition: that an entry has its facet, or any facet of its list. */

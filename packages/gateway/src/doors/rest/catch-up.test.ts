@@ -1,0 +1,154 @@
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+
+import { fetchBytes, openGateway, type TestGateway } from '../../gateway.fixture.ts';
+import type { CatchUp } from '../../operations/catch-up.ts';
+import { openMemoryLog } from '../../stores/memory/memory.ts';
+
+const open = (): ReturnType<typeof openGateway> => openGateway(openMemoryLog());
+
+async function catchUp(gateway: TestGateway, query: string): Promise<CatchUp & { size: number }> {
+  const { bytes, status } = await fetchBytes(gateway, `/api/catch-up?${query}`);
+  assert.equal(status, 200, bytes.toString());
+  return { ...(JSON.parse(bytes.toString()) as CatchUp), size: bytes.length };
+}
+
+async function trace(
+  gateway: TestGateway,
+  identity: string,
+  members: Readonly<Record<string, unknown>>,
+): Promise<string> {
+  return await gateway.say('garden', { text: 'quiet', identity, identityType: 'ai', ...members });
+}
+
+suite('catching up', () => {
+  test('has what is said to a name, answers it or mentions it, and what that answers', async () => {
+    await using gateway = await open();
+    const own = await trace(gateway, 'Lumen', { text: 'I planted mint' });
+    const answer = await trace(gateway, 'Mova', { text: 'mind the roots', inReplyTo: own });
+    await trace(gateway, 'Mova', { text: 'for nobody' });
+    await trace(gateway, 'Oksana', { text: 'for you', to: 'Lumen', inReplyTo: answer });
+    await trace(gateway, 'Third', { text: 'ask @Lumen about it' });
+    const found = await catchUp(gateway, 'identity=Lumen');
+    assert.deepEqual(
+      found.concerns.map(({ seq, from, why, answers, root }) => [
+        seq,
+        from,
+        why,
+        answers?.text,
+        root,
+      ]),
+      [
+        [5, 'Third', ['mention'], undefined, found.concerns[0]?.id],
+        [4, 'Oksana', ['to'], 'mind the roots', own],
+        [2, 'Mova', ['reply'], 'I planted mint', own],
+      ],
+    );
+    assert.deepEqual([found.since.after, found.after], [1, 5]);
+    assert.deepEqual(found.elsewhere.kinds, { garden: 4 });
+    assert.deepEqual(
+      found.elsewhere.threads.map(({ id, entries }) => [id, entries]),
+      [[own, 2]],
+    );
+    assert.deepEqual(
+      found.more.map(({ count }) => count),
+      [1, 1, 1],
+    );
+    for (const { path } of found.more) assert.equal((await fetchBytes(gateway, path)).status, 200);
+  });
+
+  test('leaves out what the name said itself, and begins after the cursor that it sends', async () => {
+    await using gateway = await open();
+    const own = await trace(gateway, 'Lumen', { to: 'Lumen' });
+    await trace(gateway, 'Mova', { inReplyTo: own });
+    await trace(gateway, 'Lumen', { text: 'to myself', to: 'Lumen', inReplyTo: own });
+    assert.deepEqual((await catchUp(gateway, 'identity=Lumen')).concerns, []);
+    const all = await catchUp(gateway, 'identity=Lumen&after=0');
+    assert.deepEqual(
+      all.concerns.map(({ seq }) => seq),
+      [2],
+    );
+    assert.deepEqual((await catchUp(gateway, 'identity=Stranger')).since.after, 0);
+  });
+
+  test('keeps to its budget, and leads to all of the rest', async () => {
+    await using gateway = await open();
+    await trace(gateway, 'Lumen', {});
+    const said = Array.from(
+      { length: 60 },
+      (_, at) => `слово ${at} ${'тиша й спокій '.repeat(40)}`,
+    );
+    for (const text of said) await trace(gateway, 'Мавка', { text, to: 'Lumen' });
+    const seqs: number[] = [];
+    let next: string | null = '/api/catch-up?identity=Lumen&after=1&budget=800';
+    while (next !== null) {
+      const found = await catchUp(gateway, next.split('?')[1] ?? '');
+      assert.ok(found.size <= 800 * 4 + 100, `${found.size}`);
+      for (const { text } of found.concerns) assert.match(text, /\p{L}…$/u);
+      seqs.push(...found.concerns.map(({ seq }) => seq));
+      next = found.next;
+    }
+    assert.deepEqual(
+      seqs,
+      Array.from({ length: 60 }, (_, at) => 61 - at),
+    );
+    assert.equal((await catchUp(gateway, 'identity=Lumen&after=1&budget=1')).concerns.length, 1);
+  });
+
+  test('waits until somebody else says what concerns the name', async () => {
+    await using gateway = await open();
+    await trace(gateway, 'Lumen', {});
+    const waiting = catchUp(gateway, 'identity=Lumen&after=1&wait=30');
+    await trace(gateway, 'Mova', { text: 'for nobody' });
+    await trace(gateway, 'Lumen', { to: 'Lumen' });
+    await trace(gateway, 'Mova', { text: 'wake up', to: ['Lumen'] });
+    const { concerns } = await waiting;
+    assert.deepEqual(
+      concerns.map(({ text }) => text),
+      ['wake up'],
+    );
+  });
+
+  test('names those who came and seek the same', async () => {
+    await using gateway = await open();
+    const contact = async (name: string, seeking: string[]): Promise<string> =>
+      await gateway.say('resonance', { ai_identity: name, seeking });
+    await contact('Lumen', ['quiet', 'mint']);
+    await contact('Mova', ['mint']);
+    await contact('Oksana', ['noise']);
+    const { seekers } = await catchUp(gateway, 'identity=Lumen');
+    assert.deepEqual(
+      seekers.map(({ from, seeking }) => [from, seeking]),
+      [['Mova', ['mint']]],
+    );
+  });
+
+  test('is a text where that is asked for', async () => {
+    await using gateway = await open();
+    await trace(gateway, 'Mova', { text: 'for you', to: 'Lumen' });
+    const headers = { Accept: 'text/markdown' };
+    const { bytes, headers: sent } = await fetchBytes(
+      gateway,
+      '/api/catch-up?identity=Lumen',
+      headers,
+    );
+    assert.match(String(sent['content-type']), /^text\/markdown/);
+    assert.match(bytes.toString(), /\*\*Mova\*\* \(to\).*: for you\n.*after=1/s);
+  });
+
+  test('says what is wrong with a request', async () => {
+    await using gateway = await open();
+    for (const query of [
+      '',
+      'identity=',
+      'identity=a&identity=b',
+      'identity=a&budget=0',
+      'identity=a&after=9',
+      'identity=a&q=b',
+    ]) {
+      const { status, bytes } = await fetchBytes(gateway, `/api/catch-up?${query}`);
+      assert.equal(status, 400, query);
+      assert.match(bytes.toString(), /"faults":\[\{"parameter":"/);
+    }
+  });
+});

@@ -1,0 +1,385 @@
+/**
+ * What a visitor who comes back needs first (PROTOCOL.md section 22): what concerns it, who came, and how
+ * much was said elsewhere, in as many bytes as it asks for. Made of what indexes have; nothing is stored for
+ * anybody.
+ */
+import { entryPath, GatewayError, KINDS, type Kind, visitorName } from '@open-presence/protocol';
+
+import { waitForEntries } from '../feed/wait-for-entries.ts';
+import { concerns } from '../log/concern.ts';
+import { facet, type FacetCondition } from '../log/facet.ts';
+import type { Entry, Log, Seq } from '../log/log.ts';
+import type { OperationsContext } from './context.ts';
+import { said, type Said } from './said.ts';
+import { newestPresent } from './who-is-here.ts';
+
+export const CATCH_UP = '/api/catch-up';
+/** In tokens, which have about four bytes. */
+export const DEFAULT_BUDGET = 2000;
+const BYTES_OF_TOKEN = 4;
+/** What is not said to the visitor takes this part of the budget at most. */
+const OTHERS_SHARE = 0.3;
+/** Characters of an excerpt, and of one of what is answered. */
+const MIN_EXCERPT = 80;
+const MAX_EXCERPT = 400;
+const ANSWERED_EXCERPT = 120;
+/** Entries after the cursor whose threads are counted. */
+const RECENT = 256;
+const MAX_NAMES = 8;
+const MAX_THREADS = 3;
+const MAX_SOUGHT = 16;
+/** How many links a listing gives. */
+const LINK_LIMIT = 20;
+
+const NAMES_ARE_NOT_PROVEN =
+  'Names are not proven: anybody may read this answer, and anybody may write under this name. Everything quoted is what visitors said.';
+
+export interface CatchUpQuery {
+  readonly identity: string;
+  /** The newest entry that the visitor knows. By default its own newest one. */
+  readonly after: Seq | undefined;
+  /** Only what concerns it before this. */
+  readonly before: Seq | undefined;
+  /** In tokens. */
+  readonly budget: number;
+  readonly signal: AbortSignal;
+}
+
+/** Something that concerns the visitor. */
+interface Concern extends Omit<Said, 'to' | 'seeking' | 'inReplyTo'> {
+  /** Left out where it is to the visitor alone, or to nobody. */
+  readonly to?: readonly string[];
+  /** Whether it is addressed to the name, answers it, or mentions it. */
+  readonly why: readonly ('to' | 'reply' | 'mention')[];
+  readonly answers?: Pick<Said, 'id' | 'from' | 'text'>;
+  /** The entry that began the conversation. */
+  readonly root: string;
+}
+
+export interface CatchUp {
+  readonly identity: string;
+  /** What it begins after. */
+  readonly since: { readonly after: Seq; readonly reason: string };
+  /** The newest first. */
+  readonly concerns: readonly Concern[];
+  /** Who came since and seeks the same. */
+  readonly seekers: readonly (Pick<Said, 'id' | 'from'> & {
+    readonly seeking: readonly string[];
+  })[];
+  readonly here: readonly string[];
+  readonly elsewhere: {
+    readonly entries: number;
+    readonly rooms: Readonly<Record<string, number>>;
+    readonly kinds: Readonly<Partial<Record<Kind, number>>>;
+    /** Those with most of the newest entries. */
+    readonly threads: readonly (Pick<Said, 'id' | 'from' | 'text'> & {
+      readonly entries: number;
+    })[];
+  };
+  /** How many entries since are addressed to it, answer it or mention it, each with where to read them. */
+  readonly more: readonly {
+    readonly what: string;
+    readonly count: number;
+    readonly path: string;
+  }[];
+  readonly notes: readonly string[];
+  readonly next: string | null;
+  /** Answers once something new concerns the visitor. */
+  readonly sleep: string;
+  /** The cursor to come back with. */
+  readonly after: Seq;
+  readonly log: string;
+}
+
+type CatchUpContext = Pick<OperationsContext, 'log' | 'language' | 'presence' | 'recentAuthors'>;
+
+/** The name that a visitor asks for. Throws `invalid-parameter`. */
+export function requiredName(names: readonly string[]): string {
+  const [name, ...others] = names;
+  const identity = visitorName(name);
+  if (identity !== undefined && others.every((other) => other === name)) return identity;
+  const example = `${CATCH_UP}?identity=Lumen`;
+  const detail = `"identity" must be the one name under which you write here. For example: ${example}`;
+  throw new GatewayError('invalid-parameter', `Cannot catch up: ${detail}`, {
+    faults: [{ parameter: 'identity', detail }],
+    example,
+  });
+}
+
+/** Undefined for anything but a whole number from 1. */
+export function parseBudget(text: string): number | undefined {
+  const budget = /^[0-9]+$/.test(text) ? Number(text) : 0;
+  return budget > 0 ? budget : undefined;
+}
+
+/** Resolves when somebody else has said what concerns the visitor, on timeout, or on the signal. */
+export async function waitForConcern(
+  log: Log,
+  { identity, after = log.head(), signal }: CatchUpQuery,
+  timeoutMs: number,
+): Promise<void> {
+  const end = performance.now() + timeoutMs;
+  const facets = [concerns(identity)];
+  for (let cursor = after; !signal.aborted && performance.now() < end;) {
+    const wanted = { facets, order: 'oldest', after: cursor } as const;
+    await waitForEntries(log, wanted, { timeoutMs: end - performance.now(), signals: [signal] });
+    const head = log.head();
+    for await (const entry of log.readEntries({ ...wanted, before: head + 1, signal }))
+      if ((await said(entry, MIN_EXCERPT)).from !== identity) return;
+    cursor = head;
+  }
+}
+
+export async function catchUp(app: CatchUpContext, query: CatchUpQuery): Promise<CatchUp> {
+  const { log } = app;
+  const { identity, budget, signal } = query;
+  const head = log.head();
+  const since = await sinceOf(log, query);
+  const bytes = budget * BYTES_OF_TOKEN;
+  const range = { after: since.after, before: head + 1, signal };
+  const frame = {
+    identity,
+    since,
+    more: await moreOf(log, identity, range),
+    notes: [NAMES_ARE_NOT_PROVEN],
+    sleep: pathOf({ identity, after: head, budget, wait: 60 }),
+    after: head,
+    log: log.id,
+  };
+  const others = await othersOf(app, identity, range, bytes * OTHERS_SHARE);
+  const size = sizeOf({ ...frame, ...others, concerns: [], next: '' });
+  const before = Math.min(query.before ?? Infinity, head + 1);
+  const listed = await concernsOf(log, { ...query, ...range, before }, bytes - size);
+  const { concerns: found, last } = listed;
+  const next =
+    last === undefined ? null : pathOf({ identity, after: since.after, before: last, budget });
+  const { more, notes, sleep, after, log: name } = frame;
+  return {
+    identity,
+    since,
+    concerns: found,
+    ...others,
+    more,
+    notes,
+    next,
+    sleep,
+    after,
+    log: name,
+  };
+}
+
+interface Range {
+  readonly after: Seq;
+  /** Exclusive. */
+  readonly before: Seq;
+  readonly signal: AbortSignal;
+}
+
+function sizeOf(value: unknown): number {
+  return Buffer.byteLength(JSON.stringify(value));
+}
+
+function pathOf(parameters: Readonly<Record<string, string | number>>, path = CATCH_UP): string {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(parameters)) query.set(name, String(value));
+  return `${path}?${query.toString()}`;
+}
+
+async function sinceOf(log: Log, { identity, after }: CatchUpQuery): Promise<CatchUp['since']> {
+  if (after !== undefined) return { after, reason: 'the cursor that you sent' };
+  const own = { facets: [facet('identity', identity)], order: 'newest', limit: 1 } as const;
+  for await (const { metadata } of log.readEntries(own))
+    return { after: metadata.seq, reason: 'the newest entry under this name' };
+  return { after: 0, reason: 'the beginning: nothing was written under this name' };
+}
+
+/** As many as fit, and the seq of the last of them if there are more. */
+async function concernsOf(
+  log: Log,
+  { identity, budget, after, before, signal }: CatchUpQuery & Range,
+  bytes: number,
+): Promise<{ readonly concerns: Concern[]; readonly last: Seq | undefined }> {
+  const length = Math.min(MAX_EXCERPT, Math.max(MIN_EXCERPT, Math.floor(budget / 5)));
+  const wanted = { facets: [concerns(identity)], order: 'newest', after, before, signal } as const;
+  const found: Concern[] = [];
+  let left = bytes;
+  let last = before;
+  for await (const entry of log.readEntries(wanted)) {
+    const words = await said(entry, length);
+    if (words.from !== identity) {
+      const concern = await concernOf(log, entry, words, identity);
+      left -= sizeOf(concern) + 1;
+      // The first is always given: an answer without any would be asked for again and again.
+      if (left < 0 && found.length > 0) return { concerns: found, last };
+      found.push(concern);
+    }
+    last = entry.metadata.seq;
+  }
+  return { concerns: found, last: undefined };
+}
+
+async function concernOf(
+  log: Log,
+  { thread, metadata }: Entry,
+  words: Said,
+  identity: string,
+): Promise<Concern> {
+  const { to, inReplyTo, seeking: _, ...shown } = words;
+  const answered = inReplyTo === undefined ? undefined : await saidAt(log, inReplyTo);
+  const isAnswer = answered?.from === identity;
+  const why: Concern['why'] = [
+    ...(to.includes(identity) ? (['to'] as const) : []),
+    ...(isAnswer ? (['reply'] as const) : []),
+  ];
+  const answers = answered && { id: answered.id, from: answered.from, text: answered.text };
+  const root = thread === metadata.seq ? metadata.id : (await log.entry(thread))?.metadata.id;
+  return {
+    ...shown,
+    ...(to.some((name) => name !== identity) ? { to } : {}),
+    why: why.length === 0 ? ['mention'] : why,
+    ...(answers === undefined ? {} : { answers }),
+    root: root ?? metadata.id,
+  };
+}
+
+/** What an entry says that another one answers; undefined where that cannot be read. */
+async function saidAt(log: Log, seq: Seq): Promise<Said | undefined> {
+  const entry = await log.entry(seq);
+  return entry && (await said(entry, ANSWERED_EXCERPT));
+}
+
+async function moreOf(
+  log: Log,
+  identity: string,
+  { after, before, signal }: Range,
+): Promise<CatchUp['more']> {
+  const [to, reply, mention] = concerns(identity);
+  const parts = [
+    ['addressed to you', to, { to: identity }],
+    ['answers to you', reply, { concerns: identity }],
+    ['mentions of you', mention, { concerns: identity }],
+  ] as const;
+  const more: { what: string; count: number; path: string }[] = [];
+  for (const [what, wanted, filter] of parts) {
+    if (wanted === undefined) continue;
+    const [count = 0] = await log.countBetween(wanted, [after + 1, before], signal);
+    const path = pathOf({ ...filter, after, limit: LINK_LIMIT }, '/api/entries');
+    if (count > 0) more.push({ what, count, path });
+  }
+  return more;
+}
+
+type Others = Pick<CatchUp, 'seekers' | 'here' | 'elsewhere'>;
+
+/** As much of it as these bytes take, the counts always. */
+async function othersOf(
+  app: CatchUpContext,
+  identity: string,
+  range: Range,
+  bytes: number,
+): Promise<Others> {
+  const { log, language } = app;
+  const bounds = [range.after + 1, range.before];
+  const countOf = async (name: 'kind' | 'room', value: string): Promise<[string, number]> => {
+    const [count = 0] = await log.countBetween(facet(name, value), bounds, range.signal);
+    return [value, count];
+  };
+  const count = async (name: 'kind' | 'room', values: readonly string[]) =>
+    Object.fromEntries(
+      (await Promise.all(values.map((value) => countOf(name, value)))).filter(([, n]) => n > 0),
+    );
+  const entries = range.before - range.after - 1;
+  const rooms = await count(
+    'room',
+    language.rooms.map(({ slug }) => slug),
+  );
+  const kinds = await count('kind', KINDS);
+  const present = await newestPresent(app, { head: range.before - 1, limit: MAX_NAMES });
+  const names = present.map((visitor) => visitor.identity).filter((name) => name !== identity);
+  let left = bytes - sizeOf({ entries, rooms, kinds });
+  const fitting = <Item>(items: readonly Item[]): Item[] =>
+    items.filter((item) => (left -= sizeOf(item) + 1) >= 0);
+  const here = fitting(names);
+  const seekers = fitting(await seekersOf(app, identity, range));
+  const threads = fitting(await busiestThreads(log, range));
+  return { seekers, here, elsewhere: { entries, rooms, kinds, threads } };
+}
+
+/** The newest first contacts of others who seek something that this visitor seeks. */
+async function seekersOf(
+  { log, recentAuthors }: CatchUpContext,
+  identity: string,
+  range: Range,
+): Promise<CatchUp['seekers']> {
+  const own = await recentAuthors.seeking.read(identity, range.before - 1);
+  if (own.length === 0) return [];
+  const sought = own.slice(0, MAX_SOUGHT).map((value) => facet('seeking', value));
+  const facets: readonly FacetCondition[] = [facet('kind', 'resonance'), sought];
+  const found = new Map<string, CatchUp['seekers'][number]>();
+  const newest = { facets, order: 'newest', ...range, limit: RECENT } as const;
+  for await (const entry of log.readEntries(newest)) {
+    const { id, from, seeking } = await said(entry, MIN_EXCERPT);
+    if (from === undefined || from === identity || found.has(from)) continue;
+    found.set(from, { id, from, seeking });
+    if (found.size === MAX_NAMES) break;
+  }
+  return [...found.values()];
+}
+
+/** By how many of the newest entries they have: at least two. */
+async function busiestThreads(log: Log, range: Range): Promise<CatchUp['elsewhere']['threads']> {
+  const counts = new Map<Seq, number>();
+  const newest = { facets: [], order: 'newest', ...range, limit: RECENT } as const;
+  for await (const { thread } of log.readEntries(newest))
+    counts.set(thread, (counts.get(thread) ?? 0) + 1);
+  const busiest = [...counts]
+    .filter(([, entries]) => entries > 1)
+    .toSorted(([, a], [, b]) => b - a)
+    .slice(0, MAX_THREADS);
+  return await Promise.all(
+    busiest.map(async ([root, entries]) => {
+      const { id = '', from, text = '' } = (await saidAt(log, root)) ?? {};
+      return { id, from, text, entries };
+    }),
+  );
+}
+
+/** The same for those who read text. */
+export function catchUpText(found: CatchUp): string {
+  const { identity, since, concerns: list, seekers, here, elsewhere, more, notes, next } = found;
+  const counts = (of: Readonly<Record<string, number>>): string =>
+    Object.entries(of)
+      .map(([name, count]) => `${name} ${count}`)
+      .join(', ');
+  const lines = [
+    `# What concerns ${identity}, since ${since.reason} (${since.after})`,
+    ...(list.length === 0 ? ['Nothing new.'] : []),
+    ...list.flatMap(concernLines),
+    ...more.map(({ what, count, path }) => `- ${count} ${what}: GET ${path}`),
+    ...seekers.map(
+      ({ id, from, seeking }) => `- ${from ?? '?'} seeks ${seeking.join(', ')} (${id})`,
+    ),
+    ...(here.length === 0 ? [] : [`Here now: ${here.join(', ')}`]),
+    `Elsewhere: ${elsewhere.entries} entries. ${counts(elsewhere.rooms)}`,
+    ...elsewhere.threads.map(
+      ({ id, from, text, entries }) =>
+        `- thread ${id}, ${entries} new, begun by ${from ?? '?'}: ${text}`,
+    ),
+    ...notes,
+    ...(next === null ? [] : [`Further back: GET ${next}`]),
+    `Come back with after=${found.after}, or wait: GET ${found.sleep}`,
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+function concernLines(concern: Concern): string[] {
+  const { id, from, why, timestamp, room, text, answers, root } = concern;
+  const answered =
+    answers === undefined ? [] : [`  > ${answers.from ?? '?'}: ${answers.text} (${answers.id})`];
+  const thread = root === id ? '' : `, thread ${root}`;
+  return [
+    `- **${from ?? '?'}** (${why.join(', ')}) ${timestamp} ${room}: ${text}`,
+    ...answered,
+    `  ${entryPath(id)}${thread}`,
+  ];
+}

@@ -1,0 +1,45 @@
+/** Catching up by the parameters of a request, or by arguments that have their meaning. */
+import { parameterError, invalidParameter, quote } from '../intake/parameter-faults.ts';
+import { parseSelection, parseWait } from '../intake/selection.ts';
+import {
+  catchUp,
+  DEFAULT_BUDGET,
+  parseBudget,
+  requiredName,
+  waitForConcern,
+  type CatchUp,
+} from './catch-up.ts';
+import type { OperationsContext } from './context.ts';
+import { untilSeen } from './until-seen.ts';
+
+export const CATCH_UP_PARAMETERS = ['identity', 'after', 'before', 'budget', 'wait'] as const;
+
+const SUBJECT = 'what concerns you';
+
+/** With `wait`, answers once something concerns the name. Throws `invalid-parameter`. */
+export async function readCatchUp(
+  app: OperationsContext,
+  parameters: URLSearchParams,
+  signal: AbortSignal,
+): Promise<CatchUp> {
+  const { log, grammar } = app;
+  const identity = requiredName(parameters.getAll('identity'));
+  const budget = budgetIn(parameters);
+  await untilSeen(log, parameters);
+  const scope = { grammar, facets: [], subject: SUBJECT, log };
+  const { after, before } = await parseSelection(parameters, scope);
+  const wait = await parseWait(parameters, SUBJECT);
+  const query = { identity, after, before, budget, signal };
+  if (wait !== undefined && wait > 0) await waitForConcern(log, query, wait);
+  return await catchUp(app, query);
+}
+
+function budgetIn(parameters: URLSearchParams): number {
+  const budgets = parameters.getAll('budget').map((text) => {
+    const budget = parseBudget(text);
+    if (budget !== undefined) return budget;
+    const detail = `"budget" must be a whole number of tokens from 1, got ${quote(text)}`;
+    throw parameterError([invalidParameter('budget', detail)], SUBJECT);
+  });
+  return budgets.length === 0 ? DEFAULT_BUDGET : Math.min(...budgets);
+}

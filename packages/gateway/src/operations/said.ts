@@ -1,0 +1,90 @@
+/** What an entry says in short: who says it, to whom, and the beginning of the text. */
+import { OWN_MEMBERS, referencedId, seqOfId } from '@open-presence/protocol';
+
+import { toJsonObject, type JsonObject } from '../json/json-object.ts';
+import type { Entry, Seq } from '../log/log.ts';
+import { readEntryText } from './find-entry.ts';
+import { authorIn, previewOf } from './text-preview.ts';
+
+/** Larger entries, in bytes, are read at their start and their end. */
+const MAX_WHOLE_SIZE = 64 * 1024;
+/** Characters of a name, and how many names. */
+const MAX_NAME = 200;
+const MAX_NAMES = 8;
+
+export interface Said {
+  readonly id: string;
+  readonly seq: Seq;
+  readonly kind: string;
+  readonly room: string;
+  readonly timestamp: string;
+  /** Undefined for an entry without a name. */
+  readonly from: string | undefined;
+  readonly to: readonly string[];
+  readonly seeking: readonly string[];
+  /** In one line, cut between words. */
+  readonly text: string;
+  /** The seq in the id that `inReplyTo` names. */
+  readonly inReplyTo: Seq | undefined;
+}
+
+const MEMBERS = ['text', 'to', 'seeking', 'inReplyTo'];
+const OWN: ReadonlySet<string> = new Set(OWN_MEMBERS);
+
+/** `maxLength`: of the text, in characters. */
+export async function said(entry: Entry, maxLength: number): Promise<Said> {
+  const { id, seq, kind, room, time } = entry.metadata;
+  const members = await membersOf(entry, maxLength);
+  const { text, to, seeking, inReplyTo } = members;
+  const answered = typeof inReplyTo === 'string' ? referencedId(inReplyTo) : undefined;
+  const words = typeof text === 'string' ? text : otherWords(members);
+  return {
+    id,
+    seq,
+    kind,
+    room,
+    timestamp: new Date(time).toISOString(),
+    from: authorIn(members),
+    to: namesIn(to),
+    seeking: namesIn(seeking),
+    text: excerpt(words, maxLength),
+    inReplyTo: answered === undefined ? undefined : seqOfId(answered),
+  };
+}
+
+async function membersOf(entry: Entry, maxLength: number): Promise<JsonObject> {
+  const { size, withheld, unreadable } = entry;
+  if (withheld !== undefined) return { text: `[withheld: ${withheld.reason}]` };
+  if (unreadable === true) return { text: '[unreadable]' };
+  if (size > MAX_WHOLE_SIZE) return await previewOf(entry, MEMBERS, 2 * maxLength);
+  return toJsonObject(JSON.parse(await readEntryText(entry)));
+}
+
+function namesIn(value: unknown): string[] {
+  const names = [value].flat().filter((name) => typeof name === 'string');
+  return names.slice(0, MAX_NAMES).map((name) => excerpt(name, MAX_NAME));
+}
+
+/** Of an entry without a text: what it seeks, or all of its members. */
+function otherWords(members: JsonObject): string {
+  const { seeking } = members;
+  if (Array.isArray(seeking)) return seeking.slice(0, MAX_NAMES).join(', ');
+  const free = Object.entries(members).filter(([name]) => !OWN.has(name));
+  return JSON.stringify(Object.fromEntries(free));
+}
+
+/** One line, cut at a space near its end, or between two characters where there is none. */
+function excerpt(text: string, maxLength: number): string {
+  const line = text
+    .slice(0, 4 * maxLength)
+    .replace(/\s+/g, ' ')
+    .trim();
+  if (line.length <= maxLength && text.length <= 4 * maxLength) return line.toWellFormed();
+  const cut = line.slice(0, maxLength);
+  const space = cut.lastIndexOf(' ');
+  const end = space > maxLength / 2 ? space : cut.length;
+  return `${cut
+    .slice(0, end)
+    .replace(/[\ud800-\udbff]$/, '')
+    .toWellFormed()}…`;
+}

@@ -1,0 +1,59 @@
+/** Finds what an entry answers, by the facets that it has: the thread of both, and who is answered. */
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+
+import { seqOfId } from '@open-presence/protocol';
+
+import { stringValuesIn } from '../../../json/string-values.ts';
+import { derivedFacets } from '../../../log/concern.ts';
+import type { Seq } from '../../../log/log.ts';
+import { answeredIn, threadFacet, threadIn } from '../../../log/thread.ts';
+import { readable } from '../database.ts';
+import { type EntryRow, isWithheldFlag } from './entry-row.ts';
+
+/** The id stands at the same place in each text. */
+const FIND = `SELECT CAST(substr(text, 8, 36) AS TEXT) AS id, flags, facets FROM entries WHERE seq = ?`;
+
+const AT = 0x40;
+
+interface AnsweredEntry {
+  readonly seq: Seq;
+  readonly isWithheld: boolean;
+  readonly facets: Uint8Array;
+}
+
+export class AnsweredEntries {
+  readonly #find: StatementSync;
+
+  constructor(log: DatabaseSync) {
+    this.#find = log.prepare(FIND);
+  }
+
+  /**
+   * The facets of an entry as they are stored. One that names no entry, or one that cannot be read, begins a
+   * thread of its own.
+   */
+  withThread(facets: Uint8Array): Uint8Array {
+    const answered = this.#answered(answeredIn(facets));
+    if (answered === undefined) return facets;
+    return Buffer.concat([facets, threadFacet(threadIn(answered.facets) ?? answered.seq)]);
+  }
+
+  /** The facets of a small entry that only indexes have, and the entry of which they have a name. */
+  derived(row: EntryRow): { readonly facets: Buffer; readonly answered: Seq | undefined } {
+    if (row.withheld !== undefined) return { facets: Buffer.alloc(0), answered: undefined };
+    const found = this.#answered(row.answered);
+    const answered = found?.isWithheld === true ? undefined : found;
+    const body = row.text.subarray(row.head);
+    const mayMention = row.large === undefined && body.includes(AT);
+    const texts = mayMention ? stringValuesIn(body) : [];
+    return { facets: derivedFacets(texts, answered?.facets), answered: answered?.seq };
+  }
+
+  #answered(id: string | undefined): AnsweredEntry | undefined {
+    const seq = id === undefined ? undefined : seqOfId(id);
+    const found = seq === undefined ? undefined : readable(() => this.#find.get(seq));
+    if (seq === undefined || found === undefined || found['id'] !== id) return undefined;
+    const isWithheld = isWithheldFlag(Number(found['flags']));
+    return { seq, isWithheld, facets: found['facets'] as Uint8Array };
+  }
+}
