@@ -15,6 +15,7 @@ const ERRORS = ['EIO', 'ENOSPC', 'EROFS', 'EMFILE', 'ENOENT', 'EACCES'];
 /** Calls on files. `write` is not among them: it also writes to sockets and standard output. */
 const FILE_CALLS =
   'openat,pread64,pwrite64,fsync,fdatasync,ftruncate,unlink,link,rename,mkdir,statx,newfstatat';
+// `mkdir` never says ENOENT for ever. Node would try for ever, where a thread starts that has a compile cache.
 const READS = [
   '/api',
   '/api/garden',
@@ -66,7 +67,8 @@ test(
     await statusesOf(gateway.url, ledger);
     for (const error of ERRORS) {
       {
-        await using _ = await inject(gateway.pid, FILE_CALLS, `error=${error}`);
+        const calls = error === 'ENOENT' ? FILE_CALLS.replace('mkdir,', '') : FILE_CALLS;
+        await using _ = await inject(gateway.pid, calls, `error=${error}`);
         for (let count = 0; count < 2; count += 1) {
           const statuses = await statusesOf(gateway.url, ledger);
           for (const status of statuses) assert.ok([200, 201, 500, 503, 507].includes(status));

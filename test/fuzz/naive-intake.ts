@@ -135,7 +135,9 @@ function facetsOf(kind: Kind, room: string, last: Map<unknown, unknown>): string
   }
   return pairs.map(([name, value]) => {
     const hash = createHash('sha256').update(`${name}\0${value}`, 'utf8').digest('hex');
-    return hash.slice(0, 32);
+    // No UUID of version 7: those are ids in `inReplyTo`.
+    const version = (Number.parseInt(hash.charAt(12), 16) | 8).toString(16);
+    return `${hash.slice(0, 12)}${version}${hash.slice(13, 32)}`;
   });
 }
 

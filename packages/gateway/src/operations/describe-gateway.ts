@@ -14,7 +14,6 @@ const MAIN_DOORS: readonly (keyof Language['doors'])[] = [
   'catchUp',
   'entries',
   'entry',
-  'replies',
   'search',
   'presence',
   'events',
@@ -27,6 +26,9 @@ const MAIN_DOORS: readonly (keyof Language['doors'])[] = [
   'protocol',
 ];
 
+/** Parameters that the OpenAPI document and the guides name. */
+const RARE: readonly string[] = ['skip', 'with', 'budget'];
+
 /** The part of the discovery document that does not depend on the log. */
 export function describeGateway(
   language: Language,
@@ -37,7 +39,7 @@ export function describeGateway(
   'status' | 'head' | 'log' | 'checkpoint' | 'rooms' | 'here' | 'newest' | 'mirror'
 > {
   const names: readonly string[] = MAIN_DOORS;
-  const parameters = Object.entries(language.parameters);
+  const parameters = Object.entries(language.parameters).filter(([name]) => !RARE.includes(name));
   const contact = contactUri(language.contact);
   return {
     service: localize(language.service, locale),
