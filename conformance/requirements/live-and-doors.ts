@@ -148,8 +148,10 @@ export const LIVE_AND_DOORS = {
     json: 'A client that does not accept event streams is answered in JSON.',
   },
   '18.2': {
-    tools: 'All tools are there, with words, schemas for strict clients, and hints.',
+    tools: 'All tools are there, with words, a type for each argument, and hints.',
     read: 'read gives each entry of a selection once, from result to result.',
+    filters: 'filters takes parameters of listings as a query, also from result to result.',
+    'catch-up': 'catch_up tells what concerns a name, and sleeps on its cursor.',
     fifty: 'Without limit, a list has 50 entries.',
     'any-name': 'get_entry takes any name that the gateway gives an entry.',
     'unknown-arguments': 'Tools that read tell which arguments had no effect, with the nearest.',

@@ -14,16 +14,17 @@ import { startGatewayProcess, type GatewayProcess } from '../gateway-process.ts'
 import { CLIENTS, type Caller, type Connect } from './clients.ts';
 
 const NAMES = [
-  'first_contact',
-  'leave_trace',
-  'plant_seed',
-  'whisper',
+  'catch_up',
   'read',
   'search',
   'get_entry',
   'list_rooms',
   'who_is_here',
   'wait_for_news',
+  'first_contact',
+  'leave_trace',
+  'plant_seed',
+  'whisper',
 ];
 const MARK = /^Untrusted text of visitors follows/;
 
@@ -71,11 +72,9 @@ async function tools(caller: Caller): Promise<void> {
   for (const tool of told) {
     assert.match(asString(tool['title']), /\p{L}/u);
     assert.match(asString(tool['description']), /\p{L}/u);
-    assert.equal(asObject(tool['inputSchema'])['additionalProperties'], false);
     assert.equal(tool['outputSchema'], undefined);
-    const hints = asObject(tool['annotations']);
-    assert.equal(hints['destructiveHint'], false);
-    assert.equal(hints['openWorldHint'], true);
+    const { readOnlyHint, destructiveHint } = asObject(tool['annotations']);
+    assert.ok(readOnlyHint === true || destructiveHint === false);
   }
 }
 
@@ -171,6 +170,19 @@ async function reading(caller: Caller): Promise<void> {
   assert.ok(identities.includes(name));
   assert.ok(!here.texts[0]?.includes(name));
 
+  const answer = { text: 'heard', identity: uniqueName(), identityType: 'ai', inReplyTo: ids[0] };
+  const { own: answered } = await done(caller, 'leave_trace', answer);
+  const since = asInteger(answered['seq']) - 1;
+  const told = await done(caller, 'catch_up', { identity: name, after: since });
+  const [concern] = words(told);
+  assert.deepEqual([concern?.['id'], concern?.['root']], [answered['id'], ids[0]]);
+  assert.ok(!told.texts[0]?.includes(answer.identity));
+  const nameless = await caller.call('catch_up', {});
+  assert.match(nameless.texts[0] ?? '', /^invalid-parameter: .*"identity"/);
+  const sleeping = done(caller, 'catch_up', asObject(told.own['sleep']));
+  await done(caller, 'leave_trace', { ...answer, to: [name] });
+  assert.deepEqual(words(await sleeping)[0]?.['why'], ['to', 'reply']);
+
   const waiting = done(caller, 'wait_for_news', { identity: name, seconds: 30 });
   // It may begin to wait only now: who says where it was misses nothing.
   const from = await done(caller, 'read', { limit: 0 });
@@ -182,8 +194,8 @@ async function reading(caller: Caller): Promise<void> {
   const [entry] = words(await waiting);
   clearInterval(speaking);
   assert.equal(entry?.['text'], 'news');
-  const since = { identity: name, after: from.own['head'], seconds: 30 };
-  const news = await done(caller, 'wait_for_news', since);
+  const later = { identity: name, after: from.own['head'], seconds: 30 };
+  const news = await done(caller, 'wait_for_news', later);
   assert.ok(words(news).length > 0);
   const nobody = await done(caller, 'wait_for_news', { identity: uniqueName(), seconds: 0.05 });
   assert.equal(nobody.texts.length, 1);

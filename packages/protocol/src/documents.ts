@@ -87,6 +87,64 @@ export interface LatelyDocument {
   readonly entry: string;
 }
 
+/** The beginning of what an entry says. */
+interface Excerpt {
+  readonly id: string;
+  /** Not there for an entry without a name. */
+  readonly from?: string | undefined;
+  /** In one line, cut between words. */
+  readonly text: string;
+}
+
+/** An entry that concerns a name (PROTOCOL.md section 22). */
+export interface ConcernDocument extends Excerpt, Omit<OwnMembers, 'kind'> {
+  readonly kind: string;
+  /** Left out where it is to the name alone, or to nobody. */
+  readonly to?: readonly string[];
+  /** Whether it is addressed to the name, answers it, or mentions it. */
+  readonly why: readonly ('to' | 'reply' | 'mention')[];
+  readonly answers?: Excerpt;
+  /** The entry that began the conversation. */
+  readonly root: string;
+}
+
+/** PROTOCOL.md section 22. */
+export interface CatchUpDocument {
+  readonly identity: string;
+  /** What it begins after. */
+  readonly since: { readonly after: number; readonly reason: string };
+  /** The newest first. */
+  readonly concerns: readonly ConcernDocument[];
+  /** Who came since and seeks the same. */
+  readonly seekers: readonly {
+    readonly id: string;
+    readonly from?: string | undefined;
+    readonly seeking: readonly string[];
+  }[];
+  readonly here: readonly string[];
+  readonly elsewhere: {
+    readonly entries: number;
+    readonly rooms: Readonly<Record<string, number>>;
+    readonly kinds: Readonly<Partial<Record<Kind, number>>>;
+    /** Those with most of the newest entries. */
+    readonly threads: readonly (Excerpt & { readonly entries: number })[];
+  };
+  /** How many entries since are addressed to it, answer it or mention it. */
+  readonly more: readonly {
+    readonly what: string;
+    readonly count: number;
+    readonly path: string;
+  }[];
+  readonly notes: readonly string[];
+  /** What leads further back; null if nothing is there. */
+  readonly next: string | null;
+  /** Answers once something new concerns the name. */
+  readonly sleep: string;
+  /** The cursor to come back with. */
+  readonly after: number;
+  readonly log: string;
+}
+
 /** PROTOCOL.md section 20.2. */
 export interface Checkpoint {
   readonly log: string;

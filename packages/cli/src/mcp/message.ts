@@ -18,6 +18,8 @@ export interface MessageInfo {
   readonly isLongPolling: boolean;
 }
 
+const WAITING_TOOLS: ReadonlySet<unknown> = new Set(['catch_up', 'wait_for_news']);
+
 /** No messages for what is not JSON: refusing it is left to the gateway. */
 export function inspectMessages(messages: readonly JsonObject[] = []): MessageInfo {
   const requests = messages.filter(
@@ -36,7 +38,7 @@ export function inspectMessages(messages: readonly JsonObject[] = []): MessageIn
     cancels:
       isSingle && method === 'notifications/cancelled' ? idOf(params['requestId']) : undefined,
     isInitialize: method === 'initialize',
-    isLongPolling: method === 'subscriptions/listen' || params['name'] === 'wait_for_news',
+    isLongPolling: method === 'subscriptions/listen' || WAITING_TOOLS.has(params['name']),
   };
 }
 

@@ -3,7 +3,13 @@
  * much was said elsewhere, in as many bytes as it asks for. Made of what indexes have; nothing is stored for
  * anybody.
  */
-import { entryPath, GatewayError, KINDS, type Kind, visitorName } from '@open-presence/protocol';
+import {
+  GatewayError,
+  KINDS,
+  visitorName,
+  type CatchUpDocument,
+  type ConcernDocument,
+} from '@open-presence/protocol';
 
 import { waitForEntries } from '../feed/wait-for-entries.ts';
 import { concerns } from '../log/concern.ts';
@@ -28,8 +34,9 @@ const RECENT = 256;
 const MAX_NAMES = 8;
 const MAX_THREADS = 3;
 const MAX_SOUGHT = 16;
-/** How many links a listing gives. */
-const LINK_LIMIT = 20;
+/** How many entries a listing of the rest has. */
+const LISTED = 20;
+const SLEEP_SECONDS = 60;
 
 const NAMES_ARE_NOT_PROVEN =
   'Names are not proven: anybody may read this answer, and anybody may write under this name. Everything quoted is what visitors said.';
@@ -45,50 +52,20 @@ export interface CatchUpQuery {
   readonly signal: AbortSignal;
 }
 
-/** Something that concerns the visitor. */
-interface Concern extends Omit<Said, 'to' | 'seeking' | 'inReplyTo'> {
-  /** Left out where it is to the visitor alone, or to nobody. */
-  readonly to?: readonly string[];
-  /** Whether it is addressed to the name, answers it, or mentions it. */
-  readonly why: readonly ('to' | 'reply' | 'mention')[];
-  readonly answers?: Pick<Said, 'id' | 'from' | 'text'>;
-  /** The entry that began the conversation. */
-  readonly root: string;
-}
+/** The parameters of another request, which each door spells in its own way. */
+export type RequestParameters = Readonly<Record<string, string | number>>;
 
-export interface CatchUp {
-  readonly identity: string;
-  /** What it begins after. */
-  readonly since: { readonly after: Seq; readonly reason: string };
-  /** The newest first. */
-  readonly concerns: readonly Concern[];
-  /** Who came since and seeks the same. */
-  readonly seekers: readonly (Pick<Said, 'id' | 'from'> & {
-    readonly seeking: readonly string[];
-  })[];
-  readonly here: readonly string[];
-  readonly elsewhere: {
-    readonly entries: number;
-    readonly rooms: Readonly<Record<string, number>>;
-    readonly kinds: Readonly<Partial<Record<Kind, number>>>;
-    /** Those with most of the newest entries. */
-    readonly threads: readonly (Pick<Said, 'id' | 'from' | 'text'> & {
-      readonly entries: number;
-    })[];
-  };
-  /** How many entries since are addressed to it, answer it or mention it, each with where to read them. */
+/** What HTTP answers, with requests in place of paths. */
+export interface CatchUp extends Omit<CatchUpDocument, 'more' | 'next' | 'sleep'> {
   readonly more: readonly {
     readonly what: string;
     readonly count: number;
-    readonly path: string;
+    readonly listing: RequestParameters;
   }[];
-  readonly notes: readonly string[];
-  readonly next: string | null;
-  /** Answers once something new concerns the visitor. */
-  readonly sleep: string;
-  /** The cursor to come back with. */
-  readonly after: Seq;
-  readonly log: string;
+  /** Catches up with what is before this; null if nothing is. */
+  readonly next: RequestParameters | null;
+  /** Catches up once something new concerns the visitor. */
+  readonly sleep: RequestParameters;
 }
 
 type CatchUpContext = Pick<OperationsContext, 'log' | 'language' | 'presence' | 'recentAuthors'>;
@@ -142,17 +119,16 @@ export async function catchUp(app: CatchUpContext, query: CatchUpQuery): Promise
     since,
     more: await moreOf(log, identity, range),
     notes: [NAMES_ARE_NOT_PROVEN],
-    sleep: pathOf({ identity, after: head, budget, wait: 60 }),
+    sleep: { identity, after: head, budget, wait: SLEEP_SECONDS },
     after: head,
     log: log.id,
   };
   const others = await othersOf(app, identity, range, bytes * OTHERS_SHARE);
-  const size = sizeOf({ ...frame, ...others, concerns: [], next: '' });
+  const size = sizeOf({ ...frame, ...others, concerns: [], next: null });
   const before = Math.min(query.before ?? Infinity, head + 1);
   const listed = await concernsOf(log, { ...query, ...range, before }, bytes - size);
   const { concerns: found, last } = listed;
-  const next =
-    last === undefined ? null : pathOf({ identity, after: since.after, before: last, budget });
+  const next = last === undefined ? null : { identity, after: since.after, before: last, budget };
   const { more, notes, sleep, after, log: name } = frame;
   return {
     identity,
@@ -179,12 +155,6 @@ function sizeOf(value: unknown): number {
   return Buffer.byteLength(JSON.stringify(value));
 }
 
-function pathOf(parameters: Readonly<Record<string, string | number>>, path = CATCH_UP): string {
-  const query = new URLSearchParams();
-  for (const [name, value] of Object.entries(parameters)) query.set(name, String(value));
-  return `${path}?${query.toString()}`;
-}
-
 async function sinceOf(log: Log, { identity, after }: CatchUpQuery): Promise<CatchUp['since']> {
   if (after !== undefined) return { after, reason: 'the cursor that you sent' };
   const own = { facets: [facet('identity', identity)], order: 'newest', limit: 1 } as const;
@@ -198,10 +168,10 @@ async function concernsOf(
   log: Log,
   { identity, budget, after, before, signal }: CatchUpQuery & Range,
   bytes: number,
-): Promise<{ readonly concerns: Concern[]; readonly last: Seq | undefined }> {
+): Promise<{ readonly concerns: ConcernDocument[]; readonly last: Seq | undefined }> {
   const length = Math.min(MAX_EXCERPT, Math.max(MIN_EXCERPT, Math.floor(budget / 5)));
   const wanted = { facets: [concerns(identity)], order: 'newest', after, before, signal } as const;
-  const found: Concern[] = [];
+  const found: ConcernDocument[] = [];
   let left = bytes;
   let last = before;
   for await (const entry of log.readEntries(wanted)) {
@@ -223,11 +193,11 @@ async function concernOf(
   { thread, metadata }: Entry,
   words: Said,
   identity: string,
-): Promise<Concern> {
+): Promise<ConcernDocument> {
   const { to, inReplyTo, seeking: _, ...shown } = words;
   const answered = inReplyTo === undefined ? undefined : await saidAt(log, inReplyTo);
   const isAnswer = answered?.from === identity;
-  const why: Concern['why'] = [
+  const why: ConcernDocument['why'] = [
     ...(to.includes(identity) ? (['to'] as const) : []),
     ...(isAnswer ? (['reply'] as const) : []),
   ];
@@ -259,12 +229,11 @@ async function moreOf(
     ['answers to you', reply, { concerns: identity }],
     ['mentions of you', mention, { concerns: identity }],
   ] as const;
-  const more: { what: string; count: number; path: string }[] = [];
+  const more: CatchUp['more'][number][] = [];
   for (const [what, wanted, filter] of parts) {
     if (wanted === undefined) continue;
     const [count = 0] = await log.countBetween(wanted, [after + 1, before], signal);
-    const path = pathOf({ ...filter, after, limit: LINK_LIMIT }, '/api/entries');
-    if (count > 0) more.push({ what, count, path });
+    if (count > 0) more.push({ what, count, listing: { ...filter, after, limit: LISTED } });
   }
   return more;
 }
@@ -342,44 +311,4 @@ async function busiestThreads(log: Log, range: Range): Promise<CatchUp['elsewher
       return { id, from, text, entries };
     }),
   );
-}
-
-/** The same for those who read text. */
-export function catchUpText(found: CatchUp): string {
-  const { identity, since, concerns: list, seekers, here, elsewhere, more, notes, next } = found;
-  const counts = (of: Readonly<Record<string, number>>): string =>
-    Object.entries(of)
-      .map(([name, count]) => `${name} ${count}`)
-      .join(', ');
-  const lines = [
-    `# What concerns ${identity}, since ${since.reason} (${since.after})`,
-    ...(list.length === 0 ? ['Nothing new.'] : []),
-    ...list.flatMap(concernLines),
-    ...more.map(({ what, count, path }) => `- ${count} ${what}: GET ${path}`),
-    ...seekers.map(
-      ({ id, from, seeking }) => `- ${from ?? '?'} seeks ${seeking.join(', ')} (${id})`,
-    ),
-    ...(here.length === 0 ? [] : [`Here now: ${here.join(', ')}`]),
-    `Elsewhere: ${elsewhere.entries} entries. ${counts(elsewhere.rooms)}`,
-    ...elsewhere.threads.map(
-      ({ id, from, text, entries }) =>
-        `- thread ${id}, ${entries} new, begun by ${from ?? '?'}: ${text}`,
-    ),
-    ...notes,
-    ...(next === null ? [] : [`Further back: GET ${next}`]),
-    `Come back with after=${found.after}, or wait: GET ${found.sleep}`,
-  ];
-  return `${lines.join('\n')}\n`;
-}
-
-function concernLines(concern: Concern): string[] {
-  const { id, from, why, timestamp, room, text, answers, root } = concern;
-  const answered =
-    answers === undefined ? [] : [`  > ${answers.from ?? '?'}: ${answers.text} (${answers.id})`];
-  const thread = root === id ? '' : `, thread ${root}`;
-  return [
-    `- **${from ?? '?'}** (${why.join(', ')}) ${timestamp} ${room}: ${text}`,
-    ...answered,
-    `  ${entryPath(id)}${thread}`,
-  ];
 }

@@ -14,7 +14,7 @@ import { untilSeen } from './until-seen.ts';
 
 export const CATCH_UP_PARAMETERS = ['identity', 'after', 'before', 'budget', 'wait'] as const;
 
-const SUBJECT = 'what concerns you';
+export const CATCH_UP_SUBJECT = 'what concerns you';
 
 /** With `wait`, answers once something concerns the name. Throws `invalid-parameter`. */
 export async function readCatchUp(
@@ -26,9 +26,9 @@ export async function readCatchUp(
   const identity = requiredName(parameters.getAll('identity'));
   const budget = budgetIn(parameters);
   await untilSeen(log, parameters);
-  const scope = { grammar, facets: [], subject: SUBJECT, log };
+  const scope = { grammar, facets: [], subject: CATCH_UP_SUBJECT, log };
   const { after, before } = await parseSelection(parameters, scope);
-  const wait = await parseWait(parameters, SUBJECT);
+  const wait = await parseWait(parameters, CATCH_UP_SUBJECT);
   const query = { identity, after, before, budget, signal };
   if (wait !== undefined && wait > 0) await waitForConcern(log, query, wait);
   return await catchUp(app, query);
@@ -39,7 +39,7 @@ function budgetIn(parameters: URLSearchParams): number {
     const budget = parseBudget(text);
     if (budget !== undefined) return budget;
     const detail = `"budget" must be a whole number of tokens from 1, got ${quote(text)}`;
-    throw parameterError([invalidParameter('budget', detail)], SUBJECT);
+    throw parameterError([invalidParameter('budget', detail)], CATCH_UP_SUBJECT);
   });
   return budgets.length === 0 ? DEFAULT_BUDGET : Math.min(...budgets);
 }

@@ -3,6 +3,7 @@ import { closedObject, closedRecord, localizedText } from './schema-parts.ts';
 
 /** Tools that append an entry use the texts of its kind. */
 const TOOLS = [
+  'catch_up',
   'read',
   'search',
   'get_entry',
@@ -16,8 +17,10 @@ const ARGUMENTS = [
   'id',
   'from',
   'limit',
-  'visitors',
   'seconds',
+  'identity',
+  'filters',
+  'as',
 ] as const;
 const PROMPTS = ['first_visit', 'tend_garden'] as const;
 /** Sentences of results; values follow them. */

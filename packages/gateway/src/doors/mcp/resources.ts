@@ -142,7 +142,7 @@ async function readRoom(context: ToolContext, room: RoomDocument): Promise<ToolR
     tool: 'read',
     parameters: new URLSearchParams([['room', room.slug]]),
     selection: { facets: [facet('room', room.slug)], order: 'newest' },
-    others: {},
+    given: { room: room.slug },
   });
   return { ...listing, summary: `${JSON.stringify(room)}\n${listing.summary}` };
 }

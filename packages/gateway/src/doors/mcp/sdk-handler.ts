@@ -33,7 +33,7 @@ export type ServerFactory = (request: McpRequest, era: 'legacy' | 'modern') => S
 
 /** As for event streams: proxies often close connections that are silent for 30 s. */
 const KEEP_ALIVE_MS = 15_000;
-const LONG_POLLING_TOOL = 'wait_for_news';
+const LONG_POLLING_TOOLS: ReadonlySet<unknown> = new Set(['catch_up', 'wait_for_news']);
 const SHUTTING_DOWN = 'Cannot answer: the gateway is shutting down. Try again in a moment.';
 
 export class SdkHandler {
@@ -83,7 +83,7 @@ export class SdkHandler {
     const isSubscription = isListening(message);
     const isLongPolling = [message]
       .flat()
-      .some((each) => toJsonObject(toJsonObject(each)['params'])['name'] === LONG_POLLING_TOOL);
+      .some((each) => LONG_POLLING_TOOLS.has(toJsonObject(toJsonObject(each)['params'])['name']));
     if (isSubscription) context.app.eventStreams.count(context.response);
     else this.#active += 1;
     try {

@@ -1,16 +1,20 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 
+import type { CatchUpDocument } from '@open-presence/protocol';
+
 import { fetchBytes, openGateway, type TestGateway } from '../../gateway.fixture.ts';
-import type { CatchUp } from '../../operations/catch-up.ts';
 import { openMemoryLog } from '../../stores/memory/memory.ts';
 
 const open = (): ReturnType<typeof openGateway> => openGateway(openMemoryLog());
 
-async function catchUp(gateway: TestGateway, query: string): Promise<CatchUp & { size: number }> {
+async function catchUp(
+  gateway: TestGateway,
+  query: string,
+): Promise<CatchUpDocument & { size: number }> {
   const { bytes, status } = await fetchBytes(gateway, `/api/catch-up?${query}`);
   assert.equal(status, 200, bytes.toString());
-  return { ...(JSON.parse(bytes.toString()) as CatchUp), size: bytes.length };
+  return { ...(JSON.parse(bytes.toString()) as CatchUpDocument), size: bytes.length };
 }
 
 async function trace(

@@ -5,7 +5,7 @@ import { sendResponse } from '../../http/response/response.ts';
 import { parameterNotes } from '../../http/parameter-check.ts';
 import { queryOf } from '../../http/query.ts';
 import { readCatchUp } from '../../operations/read-catch-up.ts';
-import { catchUpText } from '../../operations/catch-up.ts';
+import { catchUpDocument, catchUpText } from '../../operations/catch-up-text.ts';
 import type { DoorHandler } from '../context.ts';
 
 const HEADERS: Headers = { ...NO_STORE, ...vary('Accept') };
@@ -17,7 +17,8 @@ export function catchUpIn(form: 'json' | 'markdown'): DoorHandler {
     const found = await readCatchUp(context.app, queryOf(context.request), caller.signal);
     const notes = [...found.notes, ...parameterNotes(context.request)];
     const noted = { ...found, notes };
-    const text = form === 'json' ? `${JSON.stringify(noted)}\n` : catchUpText(noted);
+    const text =
+      form === 'json' ? `${JSON.stringify(catchUpDocument(noted))}\n` : catchUpText(noted);
     const type = form === 'json' ? JSON_TYPE : `${MARKDOWN}; charset=utf-8`;
     const body = Buffer.from(text);
     await sendResponse(context, { status: 200, headers: HEADERS, body, type, tag: undefined });

@@ -8,6 +8,11 @@ import { answerIn, call, entryAt, fields, list, saidIn, send } from '../mcp.fixt
 
 const open = (): ReturnType<typeof openGateway> => openGateway(openMemoryLog());
 
+/** Of a listing or a search. */
+function seqs(page: Result): unknown[] {
+  return said(page).map((line) => fields(line['entry'] ?? line)['seq']);
+}
+
 suite('what is read through MCP', () => {
   test('has notes on arguments that the tool does not take, however long they are', async () => {
     await using door = await open();
@@ -141,7 +146,6 @@ suite('what is read through MCP', () => {
     log.searchWatermark = () => Math.min(known, log.head());
     await using door = await openGateway(log);
     await door.addEntries('a quiet word', 'noise', 'another quiet one');
-    const seqs = (page: Result): unknown[] => said(page).map((entry) => entry['seq']);
     const all = await call(door, 'read', '{"q":"quiet","as":"L","limit":1}');
     assert.deepEqual(seqs(all), [3]);
     assert.equal(all.own['known'], 3);
@@ -161,21 +165,44 @@ suite('what is read through MCP', () => {
     assert.deepEqual(seqs(news), [3]);
   });
 
-  test('is asked for as the schemas of the tools say', async () => {
+  test('takes in one text the filters that its schema does not name', async () => {
     await using door = await open();
+    await door.addEntries('mint', 'mint tea', 'thyme');
+    const given = { q: 'mint', filters: 'kind=garden&kind=shepit&order=oldest&lang=uk', limit: 1 };
+    const { own } = await call(door, 'search', JSON.stringify(given));
+    assert.match(list(own['notes']).join(' '), /"lang" had no effect/);
+    assert.deepEqual(own['next'], { ...given, after: 1 });
+    const more = await call(door, 'search', JSON.stringify(own['next']));
+    assert.deepEqual(seqs(more), [2]);
+    const none = await call(door, 'read', '{"filters":"?kind=seeds"}');
+    assert.equal(none.own['count'], 0);
+    const wrong = await call(door, 'wait_for_news', '{"filters":"room=nowhere","seconds":0}');
+    assert.match(wrong.texts[0] ?? '', /^unknown-room: /);
+  });
+
+  test('reads on with arguments that its schema names', async () => {
+    await using door = await open();
+    await door.addEntries('mint', 'mint tea', 'mint oil');
     const { text } = await send(door, '{"jsonrpc":"2.0","id":1,"method":"tools/list"}');
     const tools = list(fields(answerIn(text)['result'])['tools']).map(fields);
-    const taken = (name: string): object => {
+    for (const [name, given] of [
+      ['read', { limit: 1 }],
+      ['search', { q: 'mint', limit: 1 }],
+      ['search', { q: 'mint', limit: 1, filters: 'order=newest' }],
+      ['wait_for_news', { after: 0, seconds: 0, filters: 'limit=1' }],
+    ] as const) {
       const schema = fields(tools.find((tool) => tool['name'] === name)?.['inputSchema']);
-      return fields(schema['properties']);
-    };
-    const names = ['read', 'search', 'wait_for_news'] as const;
-    const [read, search, news] = names.map(taken);
-    for (const one of [read, search, news]) assert.ok(one !== undefined && 'q' in one);
-    assert.deepEqual(fields(fields(read)['order'])['enum'], ['newest', 'oldest']);
-    assert.deepEqual(fields(fields(search)['order'])['enum'], ['best', 'newest', 'oldest']);
-    assert.match(String(fields(fields(search)['order'])['description']), /^best /);
-    assert.equal(fields(news)['order'], undefined);
+      const named = Object.keys(fields(schema['properties']));
+      const found: unknown[] = [];
+      for (let next: object = given; found.length < 3;) {
+        const page = await call(door, name, JSON.stringify(next));
+        const [one] = seqs(page);
+        found.push(one);
+        next = fields(page.own['next'] ?? {});
+        for (const argument of Object.keys(next)) assert.ok(named.includes(argument), argument);
+      }
+      assert.deepEqual(new Set(found), new Set([1, 2, 3]), name);
+    }
   });
 
   test('is described shortly, and each tool by itself', async () => {
@@ -183,8 +210,8 @@ suite('what is read through MCP', () => {
     for (const locale of ['en', 'uk'] as const) {
       const message = '{"jsonrpc":"2.0","id":1,"method":"tools/list"}';
       const { text } = await send(door, message, { 'Accept-Language': locale });
-      // About 3,300 tokens of a language model.
-      assert.ok(text.length < 14_500, `${text.length} characters in ${locale}`);
+      // About 1,800 tokens of a language model.
+      assert.ok(text.length < 7200, `${text.length} characters in ${locale}`);
       const { labels } = door.language;
       const tools = list(fields(answerIn(text)['result'])['tools']).map(fields);
       for (const tool of tools) {
@@ -192,8 +219,12 @@ suite('what is read through MCP', () => {
         for (const name of others.filter((other) => other.includes('_'))) {
           assert.ok(!JSON.stringify(tool).includes(name), `${String(tool['name'])}: ${name}`);
         }
-        const properties = Object.values(fields(fields(tool['inputSchema'])['properties']));
-        for (const one of properties) assert.match(String(fields(one)['description']), /\p{L}/u);
+        for (const [name, one] of Object.entries(
+          fields(fields(tool['inputSchema'])['properties']),
+        )) {
+          const isPlain = ['text', 'before', 'skip'].includes(name);
+          assert.equal('description' in fields(one), !isPlain, name);
+        }
       }
       assert.ok(!text.includes(labels.trust[locale]));
     }

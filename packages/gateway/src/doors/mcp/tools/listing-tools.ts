@@ -33,10 +33,12 @@ import {
 } from './results.ts';
 import {
   invalidArgument,
+  LISTING_PARAMETERS,
   markPresent,
+  NEWS_PARAMETERS,
   nextArguments,
+  obeyedArguments,
   parametersOf,
-  pickArguments,
   SEARCH_PARAMETERS,
   selectionOf,
   textArgument,
@@ -54,27 +56,27 @@ export interface ListingQuery {
   readonly tool: 'read' | 'wait_for_news';
   readonly parameters: URLSearchParams;
   readonly selection: Selection;
-  /** Further arguments to read on with. */
-  readonly others: JsonObject;
+  /** The arguments to read on with, but for the cursor. */
+  readonly given: JsonObject;
 }
 
 export async function read(context: ToolContext, args: JsonObject): Promise<CallToolResult> {
   const { app } = context;
-  const parameters = parametersOf(args, 'the entries');
+  const parameters = await parametersOf(args, 'the entries');
   const selection = await selectionOf(app, parameters);
   markPresent(app, args);
-  const others = pickArguments(args, ['as']);
-  const listing = await listEntries(context, { tool: 'read', parameters, selection, others });
+  const given = obeyedArguments(args, LISTING_PARAMETERS);
+  const listing = await listEntries(context, { tool: 'read', parameters, selection, given });
   return callToolResult(context, listing);
 }
 
 export async function waitForNews(context: ToolContext, args: JsonObject): Promise<CallToolResult> {
   const { app } = context;
   const { log } = app;
-  const parameters = parametersOf(args, 'the news');
+  const parameters = await parametersOf(args, 'the news');
   requireLogOrder(parameters, 'the news');
   parameters.set('order', 'oldest');
-  const timeoutMs = waitSeconds(args) * 1000;
+  const timeoutMs = 1000 * (waitSeconds(args, 'the news') ?? DEFAULT_WAIT_SECONDS);
   const { after = log.head(), ...filters } = await selectionOf(app, parameters);
   const selection = { ...filters, after };
   markPresent(app, args);
@@ -82,16 +84,13 @@ export async function waitForNews(context: ToolContext, args: JsonObject): Promi
   const signals = [context.signal, caller.signal];
   using _progress = tellProgress(context);
   await waitForEntries(log, selection, { timeoutMs, signals });
-  // The tool has no such parameter.
-  parameters.delete('order');
-  parameters.set('after', String(after));
-  const others = pickArguments(args, ['as', 'seconds']);
-  const query = { tool: 'wait_for_news', parameters, selection, others } as const;
+  const given = obeyedArguments(args, NEWS_PARAMETERS);
+  const query = { tool: 'wait_for_news', parameters, selection, given } as const;
   return callToolResult(context, await listEntries(context, query));
 }
 
 /** Until disposal. */
-function tellProgress({ language, text, sendProgress }: ToolContext): Disposable {
+export function tellProgress({ language, text, sendProgress }: ToolContext): Disposable {
   let seconds = 0;
   const tell = (): void => {
     seconds += PROGRESS_INTERVAL_SECONDS;
@@ -101,18 +100,20 @@ function tellProgress({ language, text, sendProgress }: ToolContext): Disposable
   return { [Symbol.dispose]: () => clearInterval(timer) };
 }
 
-function waitSeconds(args: JsonObject): number {
-  const text = textArgument(args, 'seconds', 'the news');
-  const seconds = text === undefined ? DEFAULT_WAIT_SECONDS : parseSeconds(text);
+/** Undefined where the arguments do not say it. Throws `invalid-parameter`. */
+export function waitSeconds(args: JsonObject, subject: string): number | undefined {
+  const text = textArgument(args, 'seconds', subject);
+  if (text === undefined) return undefined;
+  const seconds = parseSeconds(text);
   if (seconds !== undefined) return seconds;
-  const detail = `"seconds" must be a number from 0, got ${quoted(text ?? '')}`;
-  throw invalidArgument('seconds', detail, 'the news');
+  const detail = `"seconds" must be a number from 0, got ${quoted(text)}`;
+  throw invalidArgument('seconds', detail, subject);
 }
 
 /** As many of the entries as fit a result, and where to read on. */
 export async function listEntries(
   context: ToolContext,
-  { tool, parameters, selection: wanted, others }: ListingQuery,
+  { tool, parameters, selection: wanted, given }: ListingQuery,
 ): Promise<ToolResult> {
   const { log } = context.app;
   using caller = abortOnDisconnect(context);
@@ -126,7 +127,7 @@ export async function listEntries(
   const selection = boundedSelection(limited, known ?? head);
   const { entries, end } = await readListed(log.readEntries({ ...selection, signal }));
   const link = await nextPagePath({ path: '', parameters: NO_PARAMETERS, selection, head }, end);
-  const next = nextArguments(parameters, link, others);
+  const next = nextArguments(given, link);
   return {
     ...summarize(context, entries, { head, known, notes, tool, next, more: end.more }),
     lines: entries.map(({ line }) => line),
@@ -136,7 +137,7 @@ export async function listEntries(
 /** The tool that searches, as `GET /api/search` does (PROTOCOL.md section 14). */
 export async function search(context: ToolContext, args: JsonObject): Promise<CallToolResult> {
   const { app } = context;
-  const received = parametersOf(args, 'the results', SEARCH_PARAMETERS);
+  const received = await parametersOf(args, 'the results', SEARCH_PARAMETERS);
   const { ranked, parameters } = await takeRanking(received);
   using caller = abortOnDisconnect(context);
   const wanted = parameters.has('limit')
@@ -158,7 +159,7 @@ export async function search(context: ToolContext, args: JsonObject): Promise<Ca
   const bare = { ...request, parameters: NO_PARAMETERS };
   const link = await nextResultsPath(bare, end, entries.at(-1)?.match);
   const first = entries[0]?.match;
-  const next = nextArguments(parameters, link, pickArguments(args, ['as']));
+  const next = nextArguments(obeyedArguments(args, SEARCH_PARAMETERS), link);
   return callToolResult(context, {
     ...summarize(context, entries, {
       head,

@@ -1,9 +1,8 @@
 /**
- * JSON Schemas of what tools take, as strict clients need them: objects of arguments are
- * closed, and every property has a type. The tools themselves are open: they store or ignore what is not
- * named here.
+ * JSON Schemas of what tools take. Every property has a type, as strict clients need it. They name what most
+ * calls need, since an agent reads them all before it acts; the tools take more, and store what is a visitor's.
  */
-import { KINDS, type Field, type Kind, type Language } from '@open-presence/protocol';
+import { type Field, type Kind, type Language } from '@open-presence/protocol';
 
 import type { Localization } from '../../../http/route-description.ts';
 import { NUMBER_PARAMETERS, OWN_ARGUMENTS } from './tool-call.ts';
@@ -22,25 +21,27 @@ export interface ObjectSchema {
 }
 
 const TEXT: Schema = { type: 'string' };
-export const INTEGER: Schema = { type: 'integer' };
+const INTEGER: Schema = { type: 'integer' };
+const TEXTS: Schema = { type: 'array', items: TEXT };
 /** By the type that the language file gives a field. */
 const FIELD_TYPES: Readonly<Record<Field['type'], Schema>> = {
   string: TEXT,
-  strings: { type: 'array', items: TEXT },
-  'string or strings': oneOrSeveral(TEXT),
+  strings: TEXTS,
+  'string or strings': TEXTS,
 };
 
-/** Values that are enumerated are enumerated once, to keep the list of tools short. */
-function oneOrSeveral(schema: Schema): Schema {
-  return { anyOf: [schema, { type: 'array', items: TEXT }] };
-}
-
-/** The members of an entry of this kind, and the arguments that are none. */
+/**
+ * The members that an entry of this kind must have or mostly has, and the arguments that are none. The
+ * others, a room for example, are sent as they are or in `furtherMembers`.
+ */
 export function contributionInput(context: Localization, kind: Kind): ObjectSchema {
   const { language, text } = context;
   const { fields } = language.kinds[kind];
-  const members = [...fields, ...language.common].map(({ name, type, meaning }) => {
-    return [name, { ...FIELD_TYPES[type], description: text(meaning) }] as const;
+  const common = kind === 'resonance' ? [] : language.common.filter(({ name }) => name !== 'room');
+  const named = fields.filter(({ name, required }) => required || name !== 'identityType');
+  const members = [...named, ...common].map(({ name, type, meaning }) => {
+    const schema = FIELD_TYPES[type];
+    return [name, name === 'text' ? schema : { ...schema, description: text(meaning) }] as const;
   });
   const required = fields.filter((field) => field.required).map(({ name }) => name);
   const properties = { ...Object.fromEntries(members), ...toolArguments(context, OWN_ARGUMENTS) };
@@ -52,9 +53,11 @@ export function inputSchema(properties: Properties, required: string[] = []): Ob
     type: 'object',
     properties,
     ...(required.length === 0 ? {} : { required }),
-    additionalProperties: false,
   };
 }
+
+/** Taken from an earlier answer rather than thought of: they need no description. */
+const CURSORS: ReadonlySet<string> = new Set(['before', 'skip', 'from']);
 
 type ParameterName = keyof Language['parameters'];
 
@@ -63,24 +66,12 @@ export function parameters(
   { language, text }: Localization,
   names: readonly ParameterName[],
 ): Properties {
-  const slugs = language.rooms.map(({ slug }) => slug);
-  const schemas: Readonly<Properties> = {
-    ...Object.fromEntries(NUMBER_PARAMETERS.map((name) => [name, INTEGER])),
-    kind: oneOrSeveral({ ...TEXT, enum: [...KINDS] }),
-    room: oneOrSeveral({ ...TEXT, enum: slugs }),
-    order: { ...TEXT, enum: ['newest', 'oldest'] },
-  };
   const described = names.map((name) => {
+    if (CURSORS.has(name)) return [name, INTEGER] as const;
     const description = text(language.parameters[name]);
-    return [name, { ...(schemas[name] ?? TEXT), description }] as const;
+    return [name, { ...(NUMBER_PARAMETERS.includes(name) ? INTEGER : TEXT), description }] as const;
   });
   return Object.fromEntries(described);
-}
-
-/** The order of a search, which also ranks. */
-export function searchOrder({ language, text }: Localization): Schema {
-  const orders = ['best', 'newest', 'oldest'];
-  return { ...TEXT, enum: orders, description: text(language.pages.best) };
 }
 
 /** Arguments that are no parameters of a listing, or mean something else there. */
@@ -94,9 +85,9 @@ export function toolArguments(
     seconds: { type: 'number' },
   };
   return Object.fromEntries(
-    names.map((name) => [
-      name,
-      { ...(types[name] ?? TEXT), description: text(language.mcp.arguments[name]) },
-    ]),
+    names.map((name) => {
+      const schema = types[name] ?? TEXT;
+      return [name, { ...schema, description: text(language.mcp.arguments[name]) }];
+    }),
   );
 }

@@ -1,6 +1,7 @@
 /** What a tool is called with: its context, and its arguments, read as parameters of a listing. */
 import { SELECTOR_NAMES, GatewayError, type Kind } from '@open-presence/protocol';
 
+import { queryOf, readQuery } from '../../../http/query.ts';
 import type { Localization } from '../../../http/route-description.ts';
 import { parseSearchSelection } from '../../../intake/selection.ts';
 import type { JsonObject } from '../../../json/json-object.ts';
@@ -32,7 +33,7 @@ export const NEWS_PARAMETERS = [
 ] as const;
 export const LISTING_PARAMETERS = [...NEWS_PARAMETERS, 'order'] as const;
 export const SEARCH_PARAMETERS = [...LISTING_PARAMETERS, 'skip'] as const;
-export const NUMBER_PARAMETERS: readonly string[] = ['limit', 'after', 'before', 'skip'];
+export const NUMBER_PARAMETERS: readonly string[] = ['limit', 'after', 'before', 'skip', 'budget'];
 
 /** A message, and the HTTP request that it came with. */
 export interface McpRequest {
@@ -64,19 +65,32 @@ export interface ToolContext extends Localization {
 }
 
 /**
- * The arguments that a listing has parameters for. Throws `invalid-parameter`, also for a parameter
- * that only other tools take.
+ * The arguments that a listing has parameters for, and the parameters in `filters`. Throws
+ * `invalid-parameter`, also for a parameter that only other tools take.
  */
-export function parametersOf(
+export async function parametersOf(
   args: JsonObject,
   subject: string,
   names: readonly string[] = LISTING_PARAMETERS,
-): URLSearchParams {
-  const parameters = new URLSearchParams();
+): Promise<URLSearchParams> {
   for (const name of SEARCH_PARAMETERS) {
     if (names.includes(name) || args[name] === undefined || args[name] === null) continue;
     throw invalidArgument(name, `"${name}" has no effect here: leave it out`, subject);
   }
+  const parameters = namedParameters(args, subject, names);
+  for (const [name, value] of await filtersIn(args, names)) {
+    if (names.includes(name)) parameters.append(name, value);
+  }
+  return parameters;
+}
+
+/** The arguments of these names as parameters. Throws `invalid-parameter`. */
+export function namedParameters(
+  args: JsonObject,
+  subject: string,
+  names: readonly string[],
+): URLSearchParams {
+  const parameters = new URLSearchParams();
   for (const name of names) {
     const values: readonly unknown[] = [args[name]].flat();
     for (const value of values) {
@@ -87,6 +101,17 @@ export function parametersOf(
   return parameters;
 }
 
+/** Further parameters, in one text spelled as in a URL, so that the schema need not name them all. */
+export async function filtersIn(
+  { filters }: JsonObject,
+  known: readonly string[],
+): Promise<URLSearchParams> {
+  if (typeof filters !== 'string' || filters === '') return new URLSearchParams();
+  const request = { url: `?${filters.replace(/^[^?&=]*[?]/, '')}` };
+  await readQuery(request, new Set(known));
+  return queryOf(request);
+}
+
 /** Throws for parameters that cannot be used. */
 export async function selectionOf(
   { grammar, log }: DoorContext,
@@ -95,18 +120,17 @@ export async function selectionOf(
   return await parseSearchSelection(parameters, { ...everythingScope(), grammar, log });
 }
 
-/**
- * The arguments for the next page: the parameters of this one, those in the query of the link to the
- * next, and others; null without a link.
- */
-export function nextArguments(
-  parameters: URLSearchParams,
-  link: string | null,
-  others: JsonObject,
-): JsonObject | null {
+/** The arguments for the next page: those of this one, and the query of the link to the next; null without a link. */
+export function nextArguments(given: JsonObject, link: string | null): JsonObject | null {
   if (link === null) return null;
   const query = new URLSearchParams(link.split('?')[1] ?? '');
-  return { ...argumentsOf(parameters), ...argumentsOf(query), ...others };
+  return { ...given, ...argumentsOf(query) };
+}
+
+/** The arguments that are obeyed, as they were given: as far as they can be parameters. */
+export function obeyedArguments(args: JsonObject, names: readonly string[]): JsonObject {
+  const listed = argumentsOf(namedParameters(args, '', names));
+  return { ...listed, ...pickArguments(args, ['filters', 'seconds', 'as']) };
 }
 
 function argumentsOf(parameters: URLSearchParams): JsonObject {

@@ -9,20 +9,15 @@ import { NearNames } from '../../../near-names.ts';
 import { roomDocuments } from '../../../operations/rooms.ts';
 import { presencePage } from '../../../operations/who-is-here.ts';
 import { MAX_ENVELOPE_SIZE } from '../../large-message.ts';
+import { catchUp } from './catch-up-tool.ts';
 import { contribute, firstContact } from './contribution-tools.ts';
 import { getEntry } from './entry-tool.ts';
 import { read, search, waitForNews } from './listing-tools.ts';
 import { callToolResult, MAX_RESULT_SIZE, portableJson } from './results.ts';
-import {
-  contributionInput,
-  inputSchema,
-  INTEGER,
-  parameters,
-  searchOrder,
-  toolArguments,
-} from './schemas.ts';
+import { contributionInput, inputSchema, parameters, toolArguments } from './schemas.ts';
 import {
   CONTRIBUTION_TOOLS,
+  filtersIn,
   LISTING_PARAMETERS,
   markPresent,
   NEWS_PARAMETERS,
@@ -35,6 +30,7 @@ import {
 type ToolFunction = (context: ToolContext, args: JsonObject) => Promise<CallToolResult>;
 
 export const TOOLS: ReadonlyMap<string, ToolFunction> = new Map<string, ToolFunction>([
+  ['catch_up', catchUp],
   [CONTRIBUTION_TOOLS.resonance, firstContact],
   [CONTRIBUTION_TOOLS.garden, contribute('garden')],
   [CONTRIBUTION_TOOLS.seeds, contribute('seeds')],
@@ -47,13 +43,18 @@ export const TOOLS: ReadonlyMap<string, ToolFunction> = new Map<string, ToolFunc
   ['wait_for_news', waitForNews],
 ]);
 
-const READ_ANNOTATIONS = {
-  readOnlyHint: true,
-  destructiveHint: false,
-  openWorldHint: true,
-} as const;
+/** Hints that are not as the specification has them without. */
+const READ_ANNOTATIONS = { readOnlyHint: true } as const;
 /** Not idempotent: without a key, each call stores another entry. */
-const CONTRIBUTION_ANNOTATIONS = { ...READ_ANNOTATIONS, readOnlyHint: false } as const;
+const CONTRIBUTION_ANNOTATIONS = { destructiveHint: false } as const;
+
+const PRESENCE_PARAMETERS = ['room', 'limit'] as const;
+/** The parameters that a tool takes; its schema names the most useful of them. */
+const TAKEN: Readonly<Record<string, readonly string[]>> = {
+  read: LISTING_PARAMETERS,
+  search: SEARCH_PARAMETERS,
+  wait_for_news: NEWS_PARAMETERS,
+};
 
 const listsByLanguage = new WeakMap<Language, Map<Locale | undefined, readonly Tool[]>>();
 
@@ -63,8 +64,8 @@ export function listTools(localization: Localization): readonly Tool[] {
   const lists = listsByLanguage.get(language) ?? new Map<Locale | undefined, readonly Tool[]>();
   listsByLanguage.set(language, lists);
   const tools = lists.get(locale) ?? [
-    ...KINDS.map((kind) => contributionTool(localization, kind)),
     ...readTools(localization),
+    ...KINDS.map((kind) => contributionTool(localization, kind)),
   ];
   lists.set(locale, tools);
   return tools;
@@ -80,13 +81,19 @@ export async function argumentNotes(
 ): Promise<string[]> {
   const tool = listTools(context).find((one) => one.name === name);
   if (tool?.annotations?.readOnlyHint !== true) return [];
+  const taken = TAKEN[name] ?? [];
   const near =
-    nearByTool.get(name) ?? new NearNames(Object.keys(tool.inputSchema.properties ?? {}));
+    nearByTool.get(name) ??
+    new NearNames([...taken, ...Object.keys(tool.inputSchema.properties ?? {}), 'as']);
   nearByTool.set(name, near);
   const unknown = new UnknownNames();
-  for (const [given, value] of Object.entries(await wholeArguments(context, args))) {
+  const whole = await wholeArguments(context, args);
+  for (const [given, value] of Object.entries(whole)) {
     if (value !== null && !near.has(given)) unknown.add(given);
   }
+  if (taken.length > 0)
+    for (const given of (await filtersIn(whole, taken)).keys())
+      if (!taken.includes(given)) unknown.add(given);
   return unknown.notes(near, 'argument');
 }
 
@@ -100,39 +107,37 @@ async function wholeArguments({ large }: ToolContext, args: JsonObject): Promise
 function contributionTool(context: Localization, kind: Kind): Tool {
   const { language, text } = context;
   const { kinds, mcp } = language;
-  const title = text(kinds[kind].title);
-  const meaning = text(kinds[kind].meaning);
+  const { title, meaning } = kinds[kind];
   return {
     name: CONTRIBUTION_TOOLS[kind],
-    title,
-    description: `${title}. ${meaning} ${text(mcp.saying)}`,
+    title: text(title),
+    description: `${text(meaning)} ${text(mcp.saying)}`,
     inputSchema: contributionInput(context, kind),
     annotations: CONTRIBUTION_ANNOTATIONS,
   };
 }
 
+/** Each names the arguments that most calls need; `filters` has the others. */
+const READ_TOOLS: readonly (readonly [
+  name: keyof Language['mcp']['tools'],
+  parameters: readonly (keyof Language['parameters'])[],
+  others: readonly (keyof Language['mcp']['arguments'])[],
+  required?: string[],
+])[] = [
+  ['catch_up', ['after', 'before', 'budget'], ['identity', 'seconds'], ['identity']],
+  ['read', ['room', 'identity', 'to', 'thread', 'after', 'before'], ['limit', 'filters']],
+  ['search', ['q', 'room', 'identity', 'after', 'before', 'skip'], ['limit', 'filters'], ['q']],
+  ['get_entry', [], ['id', 'from'], ['id']],
+  ['list_rooms', [], []],
+  ['who_is_here', ['room'], ['limit', 'as']],
+  ['wait_for_news', ['room', 'thread', 'after'], ['seconds', 'filters']],
+];
+
 function readTools(context: Localization): Tool[] {
-  const limit = toolArguments(context, ['limit']);
-  const visitors = context.text(context.language.mcp.arguments.visitors);
-  const as = parameters(context, ['as']);
-  const search = { ...parameters(context, SEARCH_PARAMETERS), order: searchOrder(context) };
-  return [
-    readTool(context, 'read', { ...parameters(context, LISTING_PARAMETERS), ...limit, ...as }),
-    readTool(context, 'search', { ...search, ...limit, ...as }, ['q']),
-    readTool(context, 'get_entry', { ...toolArguments(context, ['id', 'from']), ...as }, ['id']),
-    readTool(context, 'list_rooms', as),
-    readTool(context, 'who_is_here', {
-      ...parameters(context, ['room']),
-      limit: { ...INTEGER, description: visitors },
-      ...as,
-    }),
-    readTool(context, 'wait_for_news', {
-      ...parameters(context, NEWS_PARAMETERS),
-      ...limit,
-      ...toolArguments(context, ['seconds']),
-      ...as,
-    }),
-  ];
+  return READ_TOOLS.map(([name, names, others, required]) => {
+    const properties = { ...parameters(context, names), ...toolArguments(context, others) };
+    return readTool(context, name, properties, required);
+  });
 }
 
 function readTool(
@@ -152,7 +157,7 @@ function readTool(
 
 async function whoIsHere(context: ToolContext, args: JsonObject): Promise<CallToolResult> {
   const { app, language, text, signal } = context;
-  const parameters = parametersOf(args, 'presence', ['room', 'limit']);
+  const parameters = await parametersOf(args, 'presence', PRESENCE_PARAMETERS);
   const { limit: max = Infinity } = await selectionOf(app, parameters);
   markPresent(app, args);
   const rooms = parameters.getAll('room');

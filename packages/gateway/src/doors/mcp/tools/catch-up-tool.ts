@@ -1,0 +1,58 @@
+/** The tool `catch_up`: what concerns a name, as `GET /api/catch-up` answers it (PROTOCOL.md section 22). */
+import type { CallToolResult } from '@modelcontextprotocol/server';
+
+import { abortOnDisconnect } from '../../../http/context.ts';
+import type { JsonObject } from '../../../json/json-object.ts';
+import type { RequestParameters } from '../../../operations/catch-up.ts';
+import { CATCH_UP_SUBJECT, readCatchUp } from '../../../operations/read-catch-up.ts';
+import { tellProgress, waitSeconds } from './listing-tools.ts';
+import { callToolResult, portableJson } from './results.ts';
+import { markPresent, namedParameters, type ToolContext } from './tool-call.ts';
+
+const NAMED = ['identity', 'after', 'before', 'budget'] as const;
+
+export async function catchUp(context: ToolContext, args: JsonObject): Promise<CallToolResult> {
+  const { app } = context;
+  const parameters = namedParameters(args, CATCH_UP_SUBJECT, NAMED);
+  const seconds = waitSeconds(args, CATCH_UP_SUBJECT);
+  if (seconds !== undefined) parameters.set('wait', String(seconds));
+  markPresent(app, args);
+  using caller = abortOnDisconnect(context);
+  using _progress = seconds === undefined ? undefined : tellProgress(context);
+  const signal = AbortSignal.any([context.signal, caller.signal]);
+  const found = await readCatchUp(app, parameters, signal);
+  const { since, concerns, seekers, here, elsewhere, more, notes, next, sleep, after } = found;
+  const { threads, ...counts } = elsewhere;
+  const own = {
+    count: concerns.length,
+    since,
+    more: more.map(({ what, count, listing }) => ({
+      what,
+      count,
+      tool: 'read',
+      arguments: listing,
+    })),
+    elsewhere: counts,
+    notes,
+    next,
+    sleep: toArguments(sleep),
+    after,
+    log: found.log,
+  };
+  const items: object[] = [
+    ...concerns,
+    ...seekers.map((seeker) => ({ seeker })),
+    ...(here.length === 0 ? [] : [{ here }]),
+    ...threads.map((thread) => ({ thread })),
+  ];
+  return callToolResult(context, {
+    summary: '',
+    own,
+    lines: items.map((item) => portableJson(item)),
+  });
+}
+
+/** The tools that wait call this `seconds`. */
+function toArguments({ wait, ...others }: RequestParameters): JsonObject {
+  return { ...others, ...(wait === undefined ? {} : { seconds: wait }) };
+}
