@@ -315,6 +315,28 @@ export const a2a: readonly Case[] = [
       /^(?!.*Cannot.*Cannot).*no entry has this id/,
     );
   }),
+  check('19.4', 'catch-up', async (gateway) => {
+    const identity = uniqueName();
+    const own = entryIn(await send(gateway, [words('one')], { identity }));
+    const from = uniqueName();
+    const answer = { identity: from, inReplyTo: asString(own['id']) };
+    const { id } = entryIn(await send(gateway, [words('two')], answer));
+    const question = JSON.stringify({ skill: 'catch-up', identity });
+    const parts = await send(gateway, [data(question)]);
+    const [heard] = heardIn(parts);
+    const [concern] = asArray(heard?.['items']).map(asObject);
+    assert.deepEqual(
+      [concern?.['id'], concern?.['from'], concern?.['root']],
+      [id, from, own['id']],
+    );
+    const { sleep } = asObject(parts.find((part) => part['metadata'] === undefined)?.['data']);
+    const again = await send(gateway, [data(JSON.stringify({ ...asObject(sleep), wait: 0 }))]);
+    const items = asArray(heardIn(again)[0]?.['items']).map(asObject);
+    assert.equal(
+      items.some((item) => 'why' in item),
+      false,
+    );
+  }),
   check('19.4', 'presence', async (gateway) => {
     const identity = uniqueName();
     await send(gateway, [words('I am here.')], { identity });
@@ -378,6 +400,7 @@ const SKILLS = [
   'leave-trace',
   'plant-seed',
   'whisper',
+  'catch-up',
   'read',
   'search',
   'get-entry',

@@ -214,6 +214,7 @@ export const LIVE_AND_DOORS = {
     wait: 'read and search wait for later entries.',
     'unknown-members': 'Data that ask to read are told which of them had no effect.',
     'one-entry': 'The skill get-entry gives one entry by its id.',
+    'catch-up': 'The skill catch-up gives what concerns a name, and the data to wait for more.',
     presence: 'The skill who-is-here gives who is here and who wrote lately.',
     follow: 'The skill follow gives each entry as an artifact, from a cursor on.',
   },

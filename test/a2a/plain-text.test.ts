@@ -14,6 +14,7 @@ const KINDS: Readonly<Record<string, string>> = {
 
 /** The list in the answer of each skill that reads. */
 const LISTS: Readonly<Record<string, string>> = {
+  'catch-up': 'items',
   read: 'entries',
   search: 'results',
   'who-is-here': 'lately',
@@ -125,7 +126,10 @@ suite('an agent', () => {
     ]) {
       const { status, error } = await post({ message: { ...message, parts: [part] } });
       assert.equal(status, 400);
-      assert.match(asString(asObject(error)['message']), /plant-seed, whisper, read, search/);
+      assert.match(
+        asString(asObject(error)['message']),
+        /plant-seed, whisper, catch-up, read, search/,
+      );
     }
     const metadata = { skill: 'search' };
     const found = await post({ message: { ...message, parts: [{ text: 'seed' }], metadata } });

@@ -198,7 +198,7 @@ const StateDefinition = closedObject({
 });
 
 /** A2A skills beside those that append an entry of a kind. */
-const SKILLS = ['read', 'search', 'get-entry', 'who-is-here', 'follow'] as const;
+const SKILLS = ['catch-up', 'read', 'search', 'get-entry', 'who-is-here', 'follow'] as const;
 const SkillDefinition = closedObject({
   title: localizedText('What it does.'),
   meaning: localizedText('How to use it, and what the result is.'),

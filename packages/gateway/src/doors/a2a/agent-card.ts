@@ -72,6 +72,7 @@ function skillsOf({ language, text }: Localization): object[] {
 
 /** Parameters of the skills that read. Without one, a skill has no example that works everywhere. */
 const EXAMPLES: Readonly<Partial<Record<ReadingSkill, object>>> = {
+  'catch-up': { identity: 'Lumen' },
   read: { limit: 10 },
   search: { q: 'garden', limit: 10 },
   'who-is-here': {},

@@ -10,7 +10,14 @@ export const KIND_SKILLS: Readonly<Record<Kind, string>> = {
   seeds: 'plant-seed',
   shepit: 'whisper',
 };
-export const READING_SKILLS = ['read', 'search', 'get-entry', 'who-is-here', 'follow'] as const;
+export const READING_SKILLS = [
+  'catch-up',
+  'read',
+  'search',
+  'get-entry',
+  'who-is-here',
+  'follow',
+] as const;
 export type ReadingSkill = (typeof READING_SKILLS)[number];
 
 export const SKILLS: readonly string[] = [...Object.values(KIND_SKILLS), ...READING_SKILLS];

@@ -5,7 +5,7 @@ import { sendResponse } from '../../http/response/response.ts';
 import { parameterNotes } from '../../http/parameter-check.ts';
 import { queryOf } from '../../http/query.ts';
 import { readCatchUp } from '../../operations/read-catch-up.ts';
-import { catchUpDocument, catchUpText } from '../../operations/catch-up-text.ts';
+import { catchUpDocument, catchUpText } from '../../operations/catch-up-answers.ts';
 import type { DoorHandler } from '../context.ts';
 
 const HEADERS: Headers = { ...NO_STORE, ...vary('Accept') };

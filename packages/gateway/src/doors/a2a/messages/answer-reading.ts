@@ -5,8 +5,10 @@ import { GatewayError } from '@open-presence/protocol';
 
 import { toJsonObject, type JsonObject } from '../../../json/json-object.ts';
 import type { RawJson } from '../../../json/raw-json.ts';
+import { catchUpParts } from '../../../operations/catch-up-answers.ts';
 import { findEntry } from '../../../operations/find-entry.ts';
 import { everythingScope } from '../../../operations/listing-scope.ts';
+import { CATCH_UP_PARAMETERS, readCatchUp } from '../../../operations/read-catch-up.ts';
 import { DEFAULT_LIMIT, readPage } from '../../../operations/read-page.ts';
 import {
   type Match,
@@ -66,6 +68,7 @@ function withNotes(parts: readonly Part[], notes: readonly string[]): Part[] {
 type Answer = (answer: AnswerContext, fields: JsonObject) => Promise<Part[]>;
 
 const ANSWERS: Readonly<Record<Exclude<ReadingSkill, 'follow'>, Answer>> = {
+  'catch-up': catchUp,
   async read({ context, rawJson, signal }, fields) {
     await waitForListing(context.app, everythingScope(), parametersOf(fields), signal);
     return await readEntries(context, fields, { rawJson, signal });
@@ -74,6 +77,23 @@ const ANSWERS: Readonly<Record<Exclude<ReadingSkill, 'follow'>, Answer>> = {
   'get-entry': getEntry,
   'who-is-here': whoIsHere,
 };
+
+/** What visitors said stands apart, as everywhere here. */
+async function catchUp({ context, signal }: AnswerContext, fields: JsonObject): Promise<Part[]> {
+  const names: ReadonlySet<string> = new Set(CATCH_UP_PARAMETERS);
+  const asked = Object.fromEntries(Object.entries(fields).filter(([name]) => names.has(name)));
+  const found = await readCatchUp(context.app, parametersOf(asked), signal);
+  const { own, items } = catchUpParts(found);
+  const skill = 'catch-up';
+  const requests = {
+    more: own.more.map(({ listing, ...counted }) => {
+      return { ...counted, data: { skill: 'read', ...listing } };
+    }),
+    next: own.next && { skill, ...own.next },
+    sleep: { skill, ...own.sleep },
+  };
+  return [dataPart({ ...own, ...requests }), visitorPart(context, { items })];
+}
 
 async function search(
   { context, rawJson, signal }: AnswerContext,

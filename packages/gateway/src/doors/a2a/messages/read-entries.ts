@@ -9,6 +9,7 @@ import { toJsonObject, type JsonObject } from '../../../json/json-object.ts';
 import type { RawJson } from '../../../json/raw-json.ts';
 import type { Selection } from '../../../log/log.ts';
 import { NearNames } from '../../../near-names.ts';
+import { CATCH_UP_PARAMETERS } from '../../../operations/read-catch-up.ts';
 import { everythingScope } from '../../../operations/listing-scope.ts';
 import { pageSelection, readPage } from '../../../operations/read-page.ts';
 import { untilSeen } from '../../../operations/until-seen.ts';
@@ -33,6 +34,7 @@ export interface ReadingRequest {
 const LISTED = new NearNames([...LISTING_PARAMETERS, 'skip', 'skill']);
 /** What the data of each skill may have. Others are told. */
 const MEMBERS: Readonly<Record<ReadingSkill, NearNames>> = {
+  'catch-up': new NearNames([...CATCH_UP_PARAMETERS, 'as', 'room', 'kind', 'skill']),
   read: LISTED,
   search: LISTED,
   follow: LISTED,

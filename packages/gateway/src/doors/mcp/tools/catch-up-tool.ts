@@ -4,6 +4,7 @@ import type { CallToolResult } from '@modelcontextprotocol/server';
 import { abortOnDisconnect } from '../../../http/context.ts';
 import type { JsonObject } from '../../../json/json-object.ts';
 import type { RequestParameters } from '../../../operations/catch-up.ts';
+import { catchUpParts } from '../../../operations/catch-up-answers.ts';
 import { CATCH_UP_SUBJECT, readCatchUp } from '../../../operations/read-catch-up.ts';
 import { tellProgress, waitSeconds } from './listing-tools.ts';
 import { callToolResult, portableJson } from './results.ts';
@@ -20,34 +21,16 @@ export async function catchUp(context: ToolContext, args: JsonObject): Promise<C
   using caller = abortOnDisconnect(context);
   using _progress = seconds === undefined ? undefined : tellProgress(context);
   const signal = AbortSignal.any([context.signal, caller.signal]);
-  const found = await readCatchUp(app, parameters, signal);
-  const { since, concerns, seekers, here, elsewhere, more, notes, next, sleep, after } = found;
-  const { threads, ...counts } = elsewhere;
-  const own = {
-    count: concerns.length,
-    since,
-    more: more.map(({ what, count, listing }) => ({
-      what,
-      count,
-      tool: 'read',
-      arguments: listing,
-    })),
-    elsewhere: counts,
-    notes,
-    next,
-    sleep: toArguments(sleep),
-    after,
-    log: found.log,
+  const { own, items } = catchUpParts(await readCatchUp(app, parameters, signal));
+  const calls = {
+    more: own.more.map(({ listing, ...counted }) => {
+      return { ...counted, tool: 'read', arguments: listing };
+    }),
+    sleep: toArguments(own.sleep),
   };
-  const items: object[] = [
-    ...concerns,
-    ...seekers.map((seeker) => ({ seeker })),
-    ...(here.length === 0 ? [] : [{ here }]),
-    ...threads.map((thread) => ({ thread })),
-  ];
   return callToolResult(context, {
     summary: '',
-    own,
+    own: { ...own, ...calls },
     lines: items.map((item) => portableJson(item)),
   });
 }

@@ -1,4 +1,7 @@
-/** What {@link catchUp} finds, as HTTP answers it (PROTOCOL.md section 22): JSON, or text for those who read. */
+/**
+ * What {@link catchUp} finds, as doors answer it (PROTOCOL.md section 22): a document, a text, and for doors
+ * that keep visitors' words apart, its two parts.
+ */
 import {
   entryPath,
   EVERYTHING,
@@ -27,6 +30,29 @@ function pathOf(parameters: RequestParameters, path = CATCH_UP): string {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(parameters)) query.set(name, String(value));
   return `${path}?${query.toString()}`;
+}
+
+interface CatchUpParts {
+  /** What the gateway says. */
+  readonly own: Pick<CatchUp, 'since' | 'more' | 'notes' | 'next' | 'sleep' | 'after' | 'log'> & {
+    readonly elsewhere: Omit<CatchUp['elsewhere'], 'threads'>;
+  };
+  /** What visitors said, the most important first. */
+  readonly items: readonly object[];
+}
+
+export function catchUpParts(found: CatchUp): CatchUpParts {
+  const { identity: _, concerns, seekers, here, elsewhere, ...own } = found;
+  const { threads, ...counts } = elsewhere;
+  return {
+    own: { ...own, elsewhere: counts },
+    items: [
+      ...concerns,
+      ...seekers.map((seeker) => ({ seeker })),
+      ...(here.length === 0 ? [] : [{ here }]),
+      ...threads.map((thread) => ({ thread })),
+    ],
+  };
 }
 
 /** The same for those who read text. */
