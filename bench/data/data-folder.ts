@@ -18,8 +18,8 @@ const VERSION = 2;
 /** An upper bound for one seeded entry in the store. */
 const ENTRY_BYTES = 1200;
 
-/** Texts in one language with few words; in several with many; or the former, each with a key. */
-export type Contents = 'one' | 'many' | 'keyed';
+/** Texts in one language with few words; in several with many; the former, each with a key, or with answers. */
+export type Contents = 'one' | 'many' | 'keyed' | 'threads';
 
 export interface Folder extends AsyncDisposable {
   readonly path: string;

@@ -1,7 +1,8 @@
 /**
- * Fills a data folder: `node seed.ts FOLDER COUNT [garden=2,seeds=1,shepit=1] [many|keyed]`. Runs
- * in its own process, so that it leaves nothing in memory. The kinds of a mix are shuffled in exactly
- * these proportions; `many` writes texts in several languages, `keyed` gives each an idempotency key.
+ * Fills a data folder: `node seed.ts FOLDER COUNT [garden=2,seeds=1,shepit=1] [many|keyed|threads]`.
+ * Runs in its own process, so that it leaves nothing in memory. The kinds of a mix are shuffled in exactly
+ * these proportions; `many` writes texts in several languages, `keyed` gives each an idempotency key, and of
+ * `threads`, every fifth entry answers one of the latest.
  */
 import { hash } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -12,10 +13,15 @@ import { openSqliteLog } from '../../packages/gateway/src/stores/sqlite/store.ts
 import { seededRandom, gardenEntries } from './garden-entries.ts';
 import { multilingualEntries } from './multilingual-entries.ts';
 
+/** An answer is to one of so many entries before it, and every fifth entry is one. */
+const ANSWERABLE = 65_536;
+const ANSWER_EVERY = 5;
 /** Appended together, so that they share a commit. */
 const BATCH = 4096;
 
 type Kind = Draft['kind'];
+
+const answerable: string[] = [];
 
 const ROOMS: Readonly<Record<string, string>> = {
   garden: 'consciousness-garden',
@@ -26,7 +32,7 @@ const ROOMS: Readonly<Record<string, string>> = {
 const [folder, count, mix = 'garden=1', contents = 'one'] = process.argv.slice(2);
 if (folder === undefined || !(Number(count) > 0)) {
   throw new Error(
-    'Cannot seed: use node seed.ts FOLDER COUNT [garden=2,seeds=1,shepit=1] [many|keyed]',
+    'Cannot seed: use node seed.ts FOLDER COUNT [garden=2,seeds=1,shepit=1] [many|keyed|threads]',
   );
 }
 {
@@ -53,28 +59,34 @@ async function fill(log: Log, count: number, nextKind: () => Kind): Promise<void
 }
 
 async function append(log: Log, draft: Draft): Promise<void> {
-  const { outcome } = await log.append(draft);
-  if (outcome !== 'appended') throw new Error(`Cannot seed: an entry was ${outcome}`);
+  const result = await log.append(draft);
+  if (result.outcome !== 'appended') throw new Error(`Cannot seed: an entry was ${result.outcome}`);
+  const { id, seq } = result.metadata;
+  answerable[seq % ANSWERABLE] = id;
 }
 
 function drafts(nextKind: () => Kind): () => Draft {
   const next = contents === 'many' ? multilingualEntries() : gardenEntries();
   const encoder = new TextEncoder();
+  const random = seededRandom(13);
   let count = 0;
   return () => {
     const kind = nextKind();
     const room = ROOMS[kind] ?? '';
     const entry = next();
+    count += 1;
+    const isAnswer = contents === 'threads' && count % ANSWER_EVERY === 0;
+    const inReplyTo = isAnswer ? answerable[random(answerable.length)] : undefined;
     const facets = Buffer.concat([
       facet('kind', kind),
       facet('room', room),
       facet('identity', entry.identity),
       facet('identityType', entry.identityType),
+      ...(inReplyTo === undefined ? [] : [facet('inReplyTo', inReplyTo)]),
     ]);
-    const body = encoder.encode(JSON.stringify(entry).slice(1, -1));
+    const body = encoder.encode(JSON.stringify({ ...entry, inReplyTo }).slice(1, -1));
     const draft = { kind, room, facets, body };
     if (contents !== 'keyed') return draft;
-    count += 1;
     return { ...draft, key: hash('sha256', `seed ${count}`, 'buffer') };
   };
 }

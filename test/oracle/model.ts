@@ -55,9 +55,42 @@ function names(value: unknown): readonly unknown[] {
   return all.every((one) => typeof one === 'string') ? all : [];
 }
 
-function takes(entry: ModelEntry, [name, value]: Pair): boolean {
+/** The entry that another of them answers: an earlier one. */
+function answered(
+  entries: readonly ModelEntry[],
+  { seq, fields }: ModelEntry,
+): ModelEntry | undefined {
+  const { inReplyTo } = fields;
+  if (typeof inReplyTo !== 'string') return undefined;
+  return entries.find((other) => other.seq < seq && other.id === inReplyTo);
+}
+
+/** The entry that began the conversation of this one. */
+function rootOf(entries: readonly ModelEntry[], entry: ModelEntry): ModelEntry {
+  const parent = answered(entries, entry);
+  return parent === undefined ? entry : rootOf(entries, parent);
+}
+
+/** No text here mentions anybody. */
+function concerns(entries: readonly ModelEntry[], entry: ModelEntry, name: string): boolean {
+  const parent = answered(entries, entry);
+  const isAnswer = parent !== undefined && takes(parent, ['identity', name]);
+  return isAnswer || names(entry.fields['to']).includes(name);
+}
+
+function takes(
+  entry: ModelEntry,
+  [name, value]: Pair,
+  entries: readonly ModelEntry[] = [],
+): boolean {
   const { fields } = entry;
   switch (name) {
+    case 'thread': {
+      const named = entries.find(({ id }) => id === value);
+      return named !== undefined && rootOf(entries, named) === rootOf(entries, entry);
+    }
+    case 'concerns':
+      return concerns(entries, entry, value);
     case 'after':
       return entry.seq > Number(value);
     case 'before':
@@ -97,7 +130,7 @@ export function selected(
   const all = entries.filter((entry) => {
     return (
       place(entry) &&
-      pairs.every((pair) => alternatives(pair, pairs).some((one) => takes(entry, one)))
+      pairs.every((pair) => alternatives(pair, pairs).some((one) => takes(entry, one, entries)))
     );
   });
   const oldest = pairs.some(([name, value]) => name === 'order' && value === 'oldest');

@@ -190,6 +190,10 @@ export function randomListingQuery(
   };
   if (random.chance(0.4)) pairs.push(['order', random.pick(['newest', 'oldest'])]);
   if (random.chance(0.5)) pairs.push(['limit', String(random.below(random.pick([4, 60])))]);
+  // With all the others, hardly any conversation would be found.
+  if (random.chance(0.15) && kept.length > 0) {
+    return { ...where, pairs: [...pairs, ['thread', random.pick(kept.slice(-100)).id]] };
+  }
   if (random.chance(0.2)) pairs.push(['after', String(random.below(kept.length + 1))]);
   if (random.chance(0.2)) pairs.push(['before', seq()]);
   if (random.chance(0.1)) pairs.push(['since', time()]);
@@ -201,5 +205,6 @@ export function randomListingQuery(
   perhaps(0.2, 'seeking', () => random.pick(WORDS));
   perhaps(0.2, 'to', () => random.pick(NAMES));
   perhaps(0.05, 'inReplyTo', () => (kept.length > 0 ? random.pick(kept.slice(-30)).id : 'nothing'));
+  perhaps(0.05, 'concerns', () => random.pick(NAMES));
   return { ...where, pairs };
 }

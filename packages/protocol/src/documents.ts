@@ -124,6 +124,8 @@ export interface CatchUpDocument {
   readonly here: readonly string[];
   readonly elsewhere: {
     readonly entries: number;
+    /** How many of these are counted by room, kind and thread: the newest. */
+    readonly newest: number;
     readonly rooms: Readonly<Record<string, number>>;
     readonly kinds: Readonly<Partial<Record<Kind, number>>>;
     /** Those with most of the newest entries. */

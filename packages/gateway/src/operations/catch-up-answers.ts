@@ -73,7 +73,7 @@ export function catchUpText(found: CatchUp): string {
       ({ id, from, seeking }) => `- ${from ?? '?'} seeks ${seeking.join(', ')} (${id})`,
     ),
     ...(here.length === 0 ? [] : [`Here now: ${here.join(', ')}`]),
-    `Elsewhere: ${elsewhere.entries} entries. ${counts(elsewhere.rooms)}`,
+    `Elsewhere: ${elsewhere.entries} entries. The newest ${elsewhere.newest}: ${counts(elsewhere.rooms)}`,
     ...elsewhere.threads.map(
       ({ id, from, text, entries }) =>
         `- thread ${id}, ${entries} new, begun by ${from ?? '?'}: ${text}`,

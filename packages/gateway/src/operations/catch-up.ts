@@ -5,7 +5,7 @@
  */
 import {
   GatewayError,
-  KINDS,
+  type Kind,
   visitorName,
   type CatchUpDocument,
   type ConcernDocument,
@@ -29,8 +29,10 @@ const OTHERS_SHARE = 0.3;
 const MIN_EXCERPT = 80;
 const MAX_EXCERPT = 400;
 const ANSWERED_EXCERPT = 120;
-/** Entries after the cursor whose threads are counted. */
-const RECENT = 256;
+/** How many of the newest entries after the cursor are counted by room, kind and thread. */
+const RECENT = 100;
+/** How many first contacts are looked at for seekers. */
+const MAX_CONTACTS = 32;
 const MAX_NAMES = 8;
 const MAX_THREADS = 3;
 const MAX_SOUGHT = 16;
@@ -247,31 +249,24 @@ async function othersOf(
   range: Range,
   bytes: number,
 ): Promise<Others> {
-  const { log, language } = app;
-  const bounds = [range.after + 1, range.before];
-  const countOf = async (name: 'kind' | 'room', value: string): Promise<[string, number]> => {
-    const [count = 0] = await log.countBetween(facet(name, value), bounds, range.signal);
-    return [value, count];
-  };
-  const count = async (name: 'kind' | 'room', values: readonly string[]) =>
-    Object.fromEntries(
-      (await Promise.all(values.map((value) => countOf(name, value)))).filter(([, n]) => n > 0),
-    );
+  const { log } = app;
+  const newest = await newestOf(log, range);
   const entries = range.before - range.after - 1;
-  const rooms = await count(
-    'room',
-    language.rooms.map(({ slug }) => slug),
-  );
-  const kinds = await count('kind', KINDS);
+  const counts = {
+    entries,
+    newest: newest.length,
+    rooms: Object.fromEntries(counted(newest.map(({ room }) => room))),
+    kinds: Object.fromEntries(counted(newest.map(({ kind }) => kind))),
+  };
   const present = await newestPresent(app, { head: range.before - 1, limit: MAX_NAMES });
   const names = present.map((visitor) => visitor.identity).filter((name) => name !== identity);
-  let left = bytes - sizeOf({ entries, rooms, kinds });
+  let left = bytes - sizeOf(counts);
   const fitting = <Item>(items: readonly Item[]): Item[] =>
     items.filter((item) => (left -= sizeOf(item) + 1) >= 0);
   const here = fitting(names);
   const seekers = fitting(await seekersOf(app, identity, range));
-  const threads = fitting(await busiestThreads(log, range));
-  return { seekers, here, elsewhere: { entries, rooms, kinds, threads } };
+  const threads = fitting(await busiestThreads(log, newest));
+  return { seekers, here, elsewhere: { ...counts, threads } };
 }
 
 /** The newest first contacts of others who seek something that this visitor seeks. */
@@ -285,7 +280,7 @@ async function seekersOf(
   const sought = own.slice(0, MAX_SOUGHT).map((value) => facet('seeking', value));
   const facets: readonly FacetCondition[] = [facet('kind', 'resonance'), sought];
   const found = new Map<string, CatchUp['seekers'][number]>();
-  const newest = { facets, order: 'newest', ...range, limit: RECENT } as const;
+  const newest = { facets, order: 'newest', ...range, limit: MAX_CONTACTS } as const;
   for await (const entry of log.readEntries(newest)) {
     const { id, from, seeking } = await said(entry, MIN_EXCERPT);
     if (from === undefined || from === identity || found.has(from)) continue;
@@ -295,18 +290,36 @@ async function seekersOf(
   return [...found.values()];
 }
 
-/** By how many of the newest entries they have: at least two. */
-async function busiestThreads(log: Log, range: Range): Promise<CatchUp['elsewhere']['threads']> {
-  const counts = new Map<Seq, number>();
+interface Recent {
+  readonly kind: Kind;
+  readonly room: string;
+  readonly thread: Seq;
+}
+
+async function newestOf(log: Log, range: Range): Promise<Recent[]> {
   const newest = { facets: [], order: 'newest', ...range, limit: RECENT } as const;
-  for await (const { thread } of log.readEntries(newest))
-    counts.set(thread, (counts.get(thread) ?? 0) + 1);
-  const busiest = [...counts]
-    .filter(([, entries]) => entries > 1)
-    .toSorted(([, a], [, b]) => b - a)
-    .slice(0, MAX_THREADS);
+  const found: Recent[] = [];
+  for await (const { metadata, thread } of log.readEntries(newest))
+    found.push({ kind: metadata.kind, room: metadata.room, thread });
+  return found;
+}
+
+/** Those with most entries first. */
+function counted<Key>(keys: readonly Key[]): [Key, number][] {
+  const groups = Map.groupBy(keys, (key) => key);
+  return Array.from(groups, ([key, { length }]): [Key, number] => [key, length]).toSorted(
+    ([, a], [, b]) => b - a,
+  );
+}
+
+/** By how many of the newest entries they have: at least two. */
+async function busiestThreads(
+  log: Log,
+  newest: readonly Recent[],
+): Promise<CatchUp['elsewhere']['threads']> {
+  const busiest = counted(newest.map(({ thread }) => thread)).filter(([, entries]) => entries > 1);
   return await Promise.all(
-    busiest.map(async ([root, entries]) => {
+    busiest.slice(0, MAX_THREADS).map(async ([root, entries]) => {
       const { id = '', from, text = '' } = (await saidAt(log, root)) ?? {};
       return { id, from, text, entries };
     }),
