@@ -17,7 +17,6 @@ import { facet, type FacetCondition } from '../log/facet.ts';
 import type { Entry, Log, Seq } from '../log/log.ts';
 import type { OperationsContext } from './context.ts';
 import { said, type Said } from './said.ts';
-import { newestPresent } from './who-is-here.ts';
 
 export const CATCH_UP = '/api/catch-up';
 /** In tokens, which have about four bytes. */
@@ -30,7 +29,7 @@ const MIN_EXCERPT = 80;
 const MAX_EXCERPT = 400;
 const ANSWERED_EXCERPT = 120;
 /** How many of the newest entries after the cursor are counted by room, kind and thread. */
-const RECENT = 100;
+const RECENT = 50;
 /** How many first contacts are looked at for seekers. */
 const MAX_CONTACTS = 32;
 const MAX_NAMES = 8;
@@ -258,8 +257,8 @@ async function othersOf(
     rooms: Object.fromEntries(counted(newest.map(({ room }) => room))),
     kinds: Object.fromEntries(counted(newest.map(({ kind }) => kind))),
   };
-  const present = await newestPresent(app, { head: range.before - 1, limit: MAX_NAMES });
-  const names = present.map((visitor) => visitor.identity).filter((name) => name !== identity);
+  const present = app.presence.list(MAX_NAMES + 1).map((visitor) => visitor.identity);
+  const names = present.filter((name) => name !== identity).slice(0, MAX_NAMES);
   let left = bytes - sizeOf(counts);
   const fitting = <Item>(items: readonly Item[]): Item[] =>
     items.filter((item) => (left -= sizeOf(item) + 1) >= 0);
