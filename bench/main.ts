@@ -10,6 +10,7 @@ import { terminateAll } from './processes/child-process.ts';
 import { describeMachine } from './measure/machine.ts';
 import { attack } from './rows/attack.ts';
 import { cluster } from './rows/cluster.ts';
+import { comingBack } from './rows/coming-back.ts';
 import { copy } from './rows/copy.ts';
 import { flush } from './rows/flush.ts';
 import { growth } from './rows/growth.ts';
@@ -31,6 +32,7 @@ const ROWS: ReadonlyMap<string, (bench: BenchContext) => Promise<ResultLine[]>> 
   ['lines', lines],
   ['flush', flush],
   ['newest', newest],
+  ['coming-back', comingBack],
   ['whole', whole],
   ['live', live],
   ['stalled', stalled],
@@ -74,9 +76,10 @@ async function main(options: BenchOptions): Promise<void> {
       terminateAll();
     });
   }
-  const { quick, minutes, scratch } = options;
+  const { quick, full, minutes, scratch } = options;
   const note = (text: string): void => console.error(`… ${text}`);
-  const bench: BenchContext = { quick, minutes, scratch, signal: interruption.signal, note };
+  const { signal } = interruption;
+  const bench: BenchContext = { quick, full, minutes, scratch, signal, note };
   await mkdir(scratch, { recursive: true });
   const facts = await describeMachine(bench);
   await installTools(bench);

@@ -5,6 +5,8 @@ import { join, resolve } from 'node:path';
 
 export interface BenchContext {
   readonly quick: boolean;
+  /** Whether rows take the largest sizes too. */
+  readonly full: boolean;
   /** How long the row `attack` lasts. */
   readonly minutes: number;
   /** Folder for data. Seeded logs stay for the next run; everything else is removed. */
