@@ -157,6 +157,46 @@ suite('reading', () => {
     assert.equal((value as { readonly log: string }).log, log);
   });
 
+  test('reads a page with its head, and entries of one kind with their types', async () => {
+    const paged = visitor('Paged');
+    for (const text of ['one', 'two', 'three']) await paged.leaveTrace(text);
+    const whisper = await paged.whisper('four', { minimal: true });
+    assert.equal(whisper['text'], undefined);
+    const page = await paged.page({ kind: 'garden', identity: 'Paged', limit: 2 });
+    const texts: (string | undefined)[] = page.entries.map((entry) => entry.text);
+    assert.deepEqual(texts, ['three', 'two']);
+    assert.equal(page.head, whisper.seq);
+    assert.match(page.next ?? '', /limit=2/);
+    for await (const entry of paged.entries({ kind: 'garden', limit: 1 })) {
+      const kind: 'garden' = entry.kind;
+      assert.equal(kind, 'garden');
+    }
+    for await (const { kind } of paged.follow({ kind: ['garden', 'seeds'], after: 0, limit: 1 })) {
+      const followed: 'garden' | 'seeds' = kind;
+      assert.ok(['garden', 'seeds'].includes(followed));
+    }
+  });
+
+  test('catches up with what concerns its name, and sleeps until there is more', async () => {
+    const sleeper = visitor('Sleeper');
+    const trace = await sleeper.leaveTrace('Good night.');
+    const answer = await visitor('Waker').reply(trace, 'Good morning.');
+    const { concerns, after } = await sleeper.catchUp();
+    assert.deepEqual(
+      concerns.map(({ id, root, from }) => [id, root, from]),
+      [[answer.id, trace.id, 'Waker']],
+    );
+    const woken = sleeper.catchUp({ after, wait: 60 });
+    await visitor('Waker').whisper({ text: 'Get up.', to: 'Sleeper' });
+    assert.deepEqual((await woken).concerns[0]?.why, ['to']);
+    const thread = await collect(sleeper.entries({ thread: answer.id, order: 'oldest' }));
+    assert.deepEqual(
+      thread.map(({ id }) => id),
+      [trace.id, answer.id],
+    );
+    await assert.rejects(() => new Gateway(served.url).catchUp(), TypeError);
+  });
+
   test('takes no id for another path', async () => {
     const gateway = new Gateway(served.url);
     for (const id of ['', '.', '..', '../rooms', 'nobody']) {
@@ -287,6 +327,29 @@ suite('a gateway that cannot be reached', () => {
     assert.equal(retries, 2);
   });
 
+  test('is given up after so many retries as are allowed', async () => {
+    let retries = 0;
+    const gateway = new Gateway('http://127.0.0.1:47999', {
+      maxRetries: 1,
+      onRetry: () => (retries += 1),
+    });
+    assert.equal((await errorOf(gateway.whisper('hello?'))).code, 'unreachable');
+    assert.equal(retries, 1);
+  });
+
+  test('because it does not begin to answer, is given up after the time that is allowed', async () => {
+    const { createServer } = await import('node:http');
+    const server = createServer((request) => void request.resume());
+    await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as { readonly port: number };
+    const gateway = new Gateway(`http://127.0.0.1:${port}`, { timeout: 50, maxRetries: 0 });
+    const error = await errorOf(gateway.status());
+    assert.equal(error.code, 'unreachable');
+    assert.match(error.message, /no answer began within 50 ms/);
+    assert.equal((await errorOf(gateway.whisper('hello?'))).code, 'unreachable');
+    server.close().closeAllConnections();
+  });
+
   test('and what answers is no gateway', async () => {
     await using other = await otherServer();
     const error = await errorOf(new Gateway(other.url).rooms());
@@ -300,6 +363,11 @@ suite('a gateway that cannot be reached', () => {
     ['{"rooms":null}', (gateway) => gateway.rooms()],
     ['{"rooms":[null]}', (gateway) => gateway.rooms()],
     ['{"here":[],"lately":7}', (gateway) => gateway.presence()],
+    ['{"concerns":[],"seekers":[]}', (gateway) => gateway.catchUp({ identity: 'so' })],
+    [
+      '{"concerns":[{}],"seekers":[],"more":[],"here":[],"since":{},"elsewhere":{}}',
+      (gateway) => gateway.catchUp({ identity: 'so' }),
+    ],
     ['7', (gateway) => gateway.leaveTrace('Is it so?')],
     ['null', (gateway) => gateway.entry('01999999-9999-7999-8999-999999999999')],
     ['{"entries":[\nnull,\n', (gateway) => collect(gateway.entries())],

@@ -16,6 +16,7 @@ const GROUPS: Readonly<Record<string, Readonly<Record<string, Source>>>> = {
     seed: async () => (await import('./visit/say.ts')).seedCommand,
     whisper: async () => (await import('./visit/say.ts')).whisperCommand,
     reply: async () => (await import('./visit/say.ts')).replyCommand,
+    'catch-up': async () => (await import('./visit/catch-up.ts')).catchUpCommand,
     read: async () => (await import('./visit/read.ts')).readCommand,
     entry: async () => (await import('./visit/read.ts')).entryCommand,
     watch: async () => (await import('./visit/read.ts')).watchCommand,

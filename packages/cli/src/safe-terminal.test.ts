@@ -30,6 +30,7 @@ const COMMANDS: Readonly<Record<string, (url: string, data: string) => readonly 
   search: (url) => ['search', 'here', '--url', url],
   rooms: (url) => ['rooms', '--url', url],
   who: (url) => ['who', '--url', url],
+  'catch-up': (url) => ['catch-up', '--identity', 'Lumen', '--url', url],
   inbox: (url) => ['inbox', '--identity', 'Lumen', '--url', url],
   stats: (url) => ['stats', '--url', url],
   verify: (url) => ['verify', url],
@@ -59,9 +60,19 @@ function answer(form: 'entries' | 'a problem' | 'a text', response: ServerRespon
     faults,
   };
   const lists = { entries: [entry], results: [{ entry, snippet: HOSTILE }], rooms: [room] };
+  const excerpt = { ...own, from: HOSTILE, text: HOSTILE };
+  const caughtUp = {
+    concerns: [{ ...excerpt, why: [HOSTILE], answers: excerpt, root: `${HOSTILE}.` }],
+    seekers: [{ from: HOSTILE, seeking: [HOSTILE] }],
+    since: { after: 1, reason: HOSTILE },
+    elsewhere: { entries: 1 },
+    more: [{ what: HOSTILE, count: 1 }],
+    after: 1,
+  };
   const body = {
     ...entry,
     ...lists,
+    ...caughtUp,
     here: [here],
     lately: [here],
     head: 1,

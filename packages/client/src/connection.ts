@@ -1,7 +1,7 @@
 /** Sends requests to one gateway, and makes one kind of error of everything that can fail. */
 import { readWhole, SHORT } from './lines.ts';
 import { errorOf, PresenceError } from './presence-error.ts';
-import { Backoff, type RetryListener } from './retry.ts';
+import { Backoff, LONGEST_TIMER_MS, type RetryListener } from './retry.ts';
 
 export interface ConnectionOptions {
   /** The language of the gateway's texts: `uk` or `en` (PROTOCOL.md section 1.9). */
@@ -10,6 +10,13 @@ export interface ConnectionOptions {
   readonly fetch?: typeof fetch | undefined;
   /** Told of each attempt that failed and is repeated. */
   readonly onRetry?: RetryListener | undefined;
+  /** How often a request is repeated after failures in a row: without end by default. */
+  readonly maxRetries?: number | undefined;
+  /**
+   * How long an answer may take to begin, in ms, beside what the request asks the gateway to wait: after it,
+   * the request has failed as if the gateway could not be reached. Without end by default.
+   */
+  readonly timeout?: number | undefined;
   /**
    * In bytes, of what is held in memory as a whole: a longer entry comes with the gateway's members only,
    * and a longer answer of another kind is an error. 16 MiB by default.
@@ -67,7 +74,7 @@ export class Connection {
   }
 
   backoff(signal: AbortSignal | undefined): Backoff {
-    return new Backoff(signal, this.#options.onRetry);
+    return new Backoff({ ...this.#options, signal });
   }
 
   /** The answer, if it is a success. `path`: with or without a query. */
@@ -83,9 +90,12 @@ export class Connection {
       redirect: method === 'POST' ? 'follow' : 'manual',
     };
     if (body !== undefined) init.body = body;
-    if (signal !== undefined) init.signal = signal;
     const url = this.address + withQuery(path, query);
-    const response = await this.attempt(() => send(url, init), signal);
+    const patience = new Patience(this.#options.timeout, query['wait'], signal);
+    if (patience.signal !== undefined) init.signal = patience.signal;
+    const response = await this.attempt(() => send(url, init), signal).finally(() => {
+      patience.end();
+    });
     if (response.ok) return response;
     // The status says enough where the body breaks off.
     const refusal = readWhole(this.bytes(response, signal), SHORT).catch(() => ({ text: '' }));
@@ -158,6 +168,28 @@ export class Connection {
   unreachable(cause: unknown): PresenceError {
     const message = `The gateway at ${this.address} cannot be reached: ${reasonOf(cause)}`;
     return new PresenceError('unreachable', message, { cause });
+  }
+}
+
+/** Gives up an answer that does not begin. */
+class Patience {
+  readonly signal: AbortSignal | undefined;
+  readonly #timer: ReturnType<typeof setTimeout> | undefined;
+
+  /** `waitS`: the seconds that the request asks the gateway to wait. */
+  constructor(timeout: number | undefined, waitS: QueryValue, signal: AbortSignal | undefined) {
+    this.signal = signal;
+    if (timeout === undefined) return;
+    const end = new AbortController();
+    const ms = timeout + (typeof waitS === 'number' ? 1000 * waitS : 0);
+    const late = new Error(`no answer began within ${ms} ms`);
+    this.#timer = setTimeout(() => end.abort(late), Math.min(ms, LONGEST_TIMER_MS));
+    this.signal = signal === undefined ? end.signal : AbortSignal.any([signal, end.signal]);
+  }
+
+  /** The rest of the answer may take as long as it likes. */
+  end(): void {
+    clearTimeout(this.#timer);
   }
 }
 

@@ -33,11 +33,14 @@ interface CommonMembers {
 export type EntryOf<K extends Kind> = OwnMembers & { readonly kind: K } & TypedMembers[K] &
   CommonMembers;
 
+/** An entry of any of several kinds. */
+export type EntriesOf<Several extends Kind> = { [K in Several]: EntryOf<K> }[Several];
+
 /**
  * An entry: the gateway's members, then whatever the visitor gave. `kind` says which of the visitor's
  * members have types. All of them are anyone's word, unverified.
  */
-export type Entry = { [K in Kind]: EntryOf<K> }[Kind];
+export type Entry = EntriesOf<Kind>;
 
 const HEAD = /^\{"id":"([^"]+)","seq":(\d+),"kind":"(\w+)","room":"([^"]+)","timestamp":"([^"]+)"/;
 const shortened = new WeakSet<object>();

@@ -2,7 +2,8 @@
 import { isKind, type Kind } from '@open-presence/protocol';
 
 import type { Connection, Query, Signal } from './connection.ts';
-import type { Entry } from './entry.ts';
+import type { EntriesOf, Entry } from './entry.ts';
+import type { EntryFilters } from './entry-filters.ts';
 import { readLines } from './lines.ts';
 import { entryOf, parseJson, type ParseOptions } from './listing.ts';
 import { parseWithholding, type Withholding } from './log/withholdings.ts';
@@ -10,12 +11,11 @@ import { PresenceError } from './presence-error.ts';
 import { SilenceTimer } from './silence-timer.ts';
 
 /** Which entries to follow (PROTOCOL.md section 12.3). */
-export interface FollowFilters extends Signal {
+export interface FollowFilters<K extends Kind = Kind> extends EntryFilters<K>, Signal {
   /** A cursor: begins after this entry, 0 for all that was ever said. Without it, begins now. */
   readonly after?: number | undefined;
   /** The log that `after` is from: an error if the gateway has another one by now. */
   readonly log?: string | undefined;
-  readonly since?: string | Date | undefined;
   /**
    * Called when what was said in an entry of these kinds and rooms is taken away while a stream is open.
    * Of other times, `Gateway.withholdings` knows.
@@ -23,16 +23,10 @@ export interface FollowFilters extends Signal {
   readonly onWithheld?: ((withholding: Withholding) => void) | undefined;
   /** Ends after this many entries. */
   readonly limit?: number | undefined;
-  readonly room?: string | readonly string[] | undefined;
-  readonly kind?: Kind | readonly Kind[] | undefined;
-  readonly identity?: string | readonly string[] | undefined;
-  readonly identityType?: string | readonly string[] | undefined;
-  readonly seeking?: string | readonly string[] | undefined;
-  readonly to?: string | readonly string[] | undefined;
-  readonly inReplyTo?: string | readonly string[] | undefined;
 }
 
-export class Follower implements AsyncIterable<Entry> {
+/** Yields the kinds that its filters name, which are all without any. */
+export class Follower<K extends Kind = Kind> implements AsyncIterable<EntriesOf<K>> {
   readonly #connection: Connection;
   readonly #query: Query;
   readonly #signal: AbortSignal | undefined;
@@ -44,7 +38,14 @@ export class Follower implements AsyncIterable<Entry> {
 
   constructor(
     connection: Connection,
-    { after, log, limit = Number.POSITIVE_INFINITY, signal, onWithheld, ...filters }: FollowFilters,
+    {
+      after,
+      log,
+      limit = Number.POSITIVE_INFINITY,
+      signal,
+      onWithheld,
+      ...filters
+    }: FollowFilters<K>,
     options: ParseOptions & { readonly query: Query },
   ) {
     this.#connection = connection;
@@ -67,7 +68,7 @@ export class Follower implements AsyncIterable<Entry> {
    * Connects again, until the signal of the filters is aborted, as long as the error is one that may
    * pass. Throws `other-log` if the gateway goes on with another log, whose cursors are others.
    */
-  async *[Symbol.asyncIterator](): AsyncGenerator<Entry, void> {
+  async *[Symbol.asyncIterator](): AsyncGenerator<EntriesOf<K>, void> {
     const backoff = this.#connection.backoff(this.#signal);
     while (this.#left > 0) {
       try {
@@ -75,7 +76,7 @@ export class Follower implements AsyncIterable<Entry> {
           backoff.reset();
           this.#after = entry.seq;
           this.#left -= 1;
-          yield entry;
+          yield entry as EntriesOf<K>;
           if (this.#left === 0) return;
         }
         // A gateway that shuts down ends its streams.

@@ -1,7 +1,15 @@
-import type { Checkpoint, Discovery, Kind, RoomDocument, Status } from '@open-presence/protocol';
+import type {
+  CatchUpDocument,
+  Checkpoint,
+  Discovery,
+  Kind,
+  RoomDocument,
+  Status,
+} from '@open-presence/protocol';
 
+import { type CatchUpOptions, readCatchUp } from './catch-up.ts';
 import { Connection, type Query, type Signal } from './connection.ts';
-import type { Entry } from './entry.ts';
+import type { EntriesOf, Entry } from './entry.ts';
 import { Follower, type FollowFilters } from './follow.ts';
 import { type GatewayOptions, readOptionsOf } from './gateway-options.ts';
 import { entryLines, type LineFilters, logBytes, type LogRange } from './log/log-bytes.ts';
@@ -19,9 +27,11 @@ import {
   readLog,
 } from './log/read-log.ts';
 import {
+  collectPage,
   listEntries,
   type ListingEnd,
   type ListingFilters,
+  type Page,
   type ReadOptions,
   searchEntries,
   type SearchResult,
@@ -128,7 +138,7 @@ export class Gateway {
    */
   async firstContact(
     members: Members & { readonly seeking: readonly string[] },
-    options: SayOptions = {},
+    options: Omit<SayOptions, 'minimal'> = {},
   ): Promise<Arrival> {
     const body = this.identity === undefined ? members : { ai_identity: this.identity, ...members };
     return (await say(this.#connection, 'resonance', body, options)) as Arrival;
@@ -220,9 +230,37 @@ export class Gateway {
    *   console.log(entry.seq, entry.text);
    * }
    */
-  entries({ signal, ...filters }: ListingFilters = {}): AsyncGenerator<Entry, ListingEnd> {
+  entries<K extends Kind = Kind>({ signal, ...filters }: ListingFilters<K> = {}): AsyncGenerator<
+    EntriesOf<K>,
+    ListingEnd
+  > {
     const query = { ...this.#present, ...filters };
-    return listEntries(this.#connection, { ...this.#reading, query, signal });
+    const listing = listEntries(this.#connection, { ...this.#reading, query, signal });
+    return listing as AsyncGenerator<EntriesOf<K>, ListingEnd>;
+  }
+
+  /**
+   * One page of them in memory, beside where the log is: 50 entries unless `limit` says otherwise.
+   *
+   * @example
+   * const { entries, head } = await gateway.page({ kind: 'garden' });
+   * console.log(`${entries.length} of ${head}`);
+   */
+  async page<K extends Kind = Kind>(filters: ListingFilters<K> = {}): Promise<Page<K>> {
+    return await collectPage<K>(this.entries<K>({ limit: 50, ...filters }));
+  }
+
+  /**
+   * What a visitor needs that comes back: what concerns its name since it was last here, and where to go on
+   * (PROTOCOL.md section 22).
+   *
+   * @example
+   * const { concerns, after } = await gateway.catchUp();
+   * console.log(`${concerns.length} after ${after}`);
+   * // Later, as soon as something new concerns the visitor: gateway.catchUp({ after, wait: 60 }).
+   */
+  async catchUp(options: CatchUpOptions = {}): Promise<CatchUpDocument> {
+    return await readCatchUp(this.#connection, { identity: this.identity, ...options });
   }
 
   /**
@@ -303,7 +341,7 @@ export class Gateway {
    * // Another process goes on there: gateway.follow(cursor).
    * const { cursor } = follower;
    */
-  follow(filters: FollowFilters = {}): Follower {
+  follow<K extends Kind = Kind>(filters: FollowFilters<K> = {}): Follower<K> {
     return new Follower(this.#connection, filters, this.#reading);
   }
 

@@ -2,15 +2,17 @@
  * Visits an Open Presence Gateway from a program: in Node, browsers, Deno, Bun and workers. Needs
  * `fetch` and nothing else. Knows the contract of PROTOCOL.md; holds no state but cursors.
  */
-export type { Checkpoint } from '@open-presence/protocol';
+export type { CatchUpDocument, Checkpoint, ConcernDocument } from '@open-presence/protocol';
 
+export type { CatchUpOptions } from './catch-up.ts';
 export type { ConnectionOptions, Query, QueryValue, Signal } from './connection.ts';
-export { type Entry, type EntryOf, isShortened, type RawNumber } from './entry.ts';
+export { type EntriesOf, type Entry, type EntryOf, isShortened, type RawNumber } from './entry.ts';
+export type { EntryFilters } from './entry-filters.ts';
 export { type FollowFilters, Follower } from './follow.ts';
 export { Gateway } from './gateway.ts';
 export type { GatewayOptions } from './gateway-options.ts';
 export type { Presence, PresenceFilters } from './presence.ts';
-export type { ListingEnd, ListingFilters, SearchResult } from './listing.ts';
+export type { ListingEnd, ListingFilters, Page, SearchResult } from './listing.ts';
 export {
   type ErrorCode,
   PresenceError,

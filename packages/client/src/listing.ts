@@ -6,7 +6,15 @@
 import type { Kind } from '@open-presence/protocol';
 
 import type { Connection, Query, Signal } from './connection.ts';
-import { type Entry, parseEntry, parseExactly, shortenedEntry, withNumericSeq } from './entry.ts';
+import type { EntryFilters } from './entry-filters.ts';
+import {
+  type EntriesOf,
+  type Entry,
+  parseEntry,
+  parseExactly,
+  shortenedEntry,
+  withNumericSeq,
+} from './entry.ts';
 import { type Line, readLines } from './lines.ts';
 import { PresenceError } from './presence-error.ts';
 
@@ -23,27 +31,24 @@ export interface ListingEnd {
   readonly notes?: readonly string[];
 }
 
-/** The parameters of PROTOCOL.md section 8.2. Several filters are combined with *and*. */
-export interface ListingFilters extends Signal {
+/** The parameters of PROTOCOL.md section 8.2. */
+export interface ListingFilters<K extends Kind = Kind> extends EntryFilters<K>, Signal {
   /** `newest` by default. */
   readonly order?: 'newest' | 'oldest' | undefined;
   readonly limit?: number | undefined;
   /** Cursors: only later, only earlier entries. */
   readonly after?: number | undefined;
   readonly before?: number | undefined;
-  readonly since?: string | Date | undefined;
   readonly until?: string | Date | undefined;
   /** Words that the entries contain. */
   readonly q?: string | readonly string[] | undefined;
-  readonly room?: string | readonly string[] | undefined;
-  readonly kind?: Kind | readonly Kind[] | undefined;
-  readonly identity?: string | readonly string[] | undefined;
-  readonly identityType?: string | readonly string[] | undefined;
-  readonly seeking?: string | readonly string[] | undefined;
-  readonly to?: string | readonly string[] | undefined;
-  readonly inReplyTo?: string | readonly string[] | undefined;
   /** How many seconds to wait for an entry after `after`. */
   readonly wait?: number | undefined;
+}
+
+/** One answer, with its entries in memory. */
+export interface Page<K extends Kind = Kind> extends ListingEnd {
+  readonly entries: EntriesOf<K>[];
 }
 
 export interface SearchResult {
@@ -92,6 +97,18 @@ export function listEntries(
       [query['order'] === 'oldest' ? 'after' : 'before']: seq,
     }),
   });
+}
+
+/** See `Gateway.page`. */
+export async function collectPage<K extends Kind>(
+  listing: AsyncGenerator<EntriesOf<K>, ListingEnd>,
+): Promise<Page<K>> {
+  const entries: EntriesOf<K>[] = [];
+  for (;;) {
+    const step = await listing.next();
+    if (step.done === true) return { entries, ...step.value };
+    entries.push(step.value);
+  }
 }
 
 /** See `Gateway.search`. */

@@ -3,10 +3,17 @@ import { PresenceError } from './presence-error.ts';
 const FIRST_DELAY_MS = 250;
 const MAX_DELAY_MS = 30_000;
 /** `setTimeout` fires at once for more. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
+export const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /** Told before each pause. `delayMs`: until the next attempt. */
 export type RetryListener = (error: PresenceError, delayMs: number) => void;
+
+interface BackoffOptions {
+  readonly signal?: AbortSignal | undefined;
+  readonly onRetry?: RetryListener | undefined;
+  /** One after another, without a success between them. Without end by default. */
+  readonly maxRetries?: number | undefined;
+}
 
 /**
  * Pauses between attempts: twice as long each time up to half a minute, of which a random part is
@@ -16,11 +23,13 @@ export type RetryListener = (error: PresenceError, delayMs: number) => void;
 export class Backoff {
   readonly #signal: AbortSignal | undefined;
   readonly #onRetry: RetryListener | undefined;
+  readonly #maxRetries: number;
   #attempts = 0;
 
-  constructor(signal?: AbortSignal, onRetry?: RetryListener) {
+  constructor({ signal, onRetry, maxRetries = Number.POSITIVE_INFINITY }: BackoffOptions) {
     this.#signal = signal;
     this.#onRetry = onRetry;
+    this.#maxRetries = maxRetries;
   }
 
   /** To be called after a success: the next pause is short again. */
@@ -32,6 +41,7 @@ export class Backoff {
   async pause(error: unknown): Promise<void> {
     this.#signal?.throwIfAborted();
     if (!(error instanceof PresenceError) || !error.isTemporary) throw error;
+    if (this.#attempts >= this.#maxRetries) throw error;
     const longest = Math.min(MAX_DELAY_MS, FIRST_DELAY_MS * 2 ** this.#attempts);
     this.#attempts += 1;
     const asked = Math.min(error.retryAfterMs ?? 0, LONGEST_TIMER_MS);

@@ -33,6 +33,8 @@ export interface SayOptions extends Signal {
    * failure is thrown, and it is unknown whether the entry is stored: repeat the call with its key.
    */
   readonly retry?: boolean | undefined;
+  /** Whether the answer has the gateway's members only: for words that need not come back. */
+  readonly minimal?: boolean | undefined;
 }
 
 export interface ReplyOptions extends SayOptions {
@@ -66,13 +68,14 @@ export async function say<K extends Kind>(
   connection: Connection,
   kind: K,
   members: Members | Blob,
-  { signal, idempotencyKey = newKey(), retry = true }: SayOptions,
+  { signal, idempotencyKey = newKey(), retry = true, minimal = false }: SayOptions,
 ): Promise<Stored<K>> {
   const body = members instanceof Blob ? members : bodyOf(members);
   const type = { 'Content-Type': 'application/json' };
   const headers = {
     'Idempotency-Key': headerValue(idempotencyKey),
     ...(body instanceof FormData ? {} : type),
+    ...(minimal ? { Prefer: 'return=minimal' } : {}),
   };
   const backoff = connection.backoff(signal);
   for (;;) {

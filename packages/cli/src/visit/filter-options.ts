@@ -12,6 +12,8 @@ export interface FilterOptions {
   readonly to?: string;
   readonly seeking?: string;
   readonly q?: string;
+  readonly thread?: string;
+  readonly concerns?: string;
 }
 
 export function addFilterOptions(command: Command): void {
@@ -25,7 +27,9 @@ export function addFilterOptions(command: Command): void {
     .option('--until <time>', 'only before then', localTimeOption)
     .option('--by <name>', 'only what this visitor said')
     .option('--seeking <words>', 'only first contacts that seek this')
-    .option('-q <words>', 'only entries with these words');
+    .option('-q <words>', 'only entries with these words')
+    .option('--thread <id>', 'only the conversation that this entry belongs to')
+    .option('--concerns <name>', 'only what is said to this visitor, answers or mentions them');
 }
 
 /** Adds the option that selects entries by whom they are meant for. */
@@ -34,6 +38,6 @@ export function addRecipientOption(command: Command): void {
 }
 
 export function listingFilters(options: FilterOptions): ListingFilters {
-  const { before, since, until, by, to, seeking, q } = options;
-  return { before, since, until, identity: by, to, seeking, q };
+  const { before, since, until, by, to, seeking, q, thread, concerns } = options;
+  return { before, since, until, identity: by, to, seeking, q, thread, concerns };
 }

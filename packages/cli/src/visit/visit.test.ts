@@ -10,7 +10,7 @@ import { text as readText } from 'node:stream/consumers';
 import { after, before, suite, test } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
 
-import type { Entry } from '@open-presence/client';
+import type { CatchUpDocument, Entry } from '@open-presence/client';
 import stringWidth from 'string-width';
 
 import { until } from '../../../../conformance/until.ts';
@@ -241,6 +241,36 @@ suite('a visitor', () => {
       assert.equal((await presence('entry', form + reply.id)).stdout.trim(), JSON.stringify(reply));
   });
 
+  test('catches up with what concerns it, and with its conversation', async () => {
+    const name = ['--identity', 'Iskra'];
+    const [trace] = lines((await presence('trace', 'Moss?', ...name)).stdout);
+    assert.ok(trace !== undefined);
+    const [reply] = lines(
+      (await presence('reply', trace.id, 'Yes.', '--identity', 'Lumen')).stdout,
+    );
+    assert.ok(reply !== undefined);
+    const told = JSON.parse((await presence('catch-up', ...name)).stdout) as CatchUpDocument;
+    assert.deepEqual(
+      told.concerns.map(({ id, root, why }) => [id, root, why]),
+      [[reply.id, trace.id, ['reply']]],
+    );
+    const after = ['--after', String(told.after)];
+    const waiting = presence('catch-up', ...name, ...after, '--wait', '60');
+    await presence('whisper', 'ask @Iskra');
+    const [mention] = (JSON.parse((await waiting).stdout) as CatchUpDocument).concerns;
+    assert.deepEqual(mention?.why, ['mention']);
+    const thread = lines((await presence('read', '--thread', reply.id)).stdout);
+    assert.deepEqual(
+      thread.map(({ id }) => id),
+      [reply.id, trace.id],
+    );
+    const concerning = lines((await presence('read', '--concerns', 'Iskra')).stdout);
+    assert.deepEqual(
+      concerning.map(({ id }) => id),
+      [mention?.id, reply.id],
+    );
+  });
+
   test('answers in the room of the entry, unless another is named', async () => {
     const [trace] = lines((await presence('trace', 'An echo?', '--room', 'welcome-space')).stdout);
     const id = trace?.id ?? '';
@@ -465,5 +495,8 @@ suite('a terminal', needs('script'), () => {
     const shown = await screen(80, 'read', '--limit', '2');
     assert.match(shown, /Earlier ones: --before \d+/);
     assert.match(await screen(80, 'read', 'resonance-hall'), /Nothing was said here\./);
+    const concerns = await screen(40, 'catch-up', '--identity', 'Iskra', '--after', '0');
+    assert.match(concerns, /Lumen\n {2}answers you, .*\n {2}> Iskra: Moss\?\n {2}Yes\.\n/);
+    assert.match(concerns, /Wait for more: presence catch-up --after \d+ --wait 60/);
   });
 });

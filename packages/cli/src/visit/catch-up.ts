@@ -1,0 +1,81 @@
+/** `presence catch-up`: what concerns a visitor who comes back, and where to go on. */
+import type { CatchUpDocument, ConcernDocument } from '@open-presence/client';
+import { Command } from 'commander';
+
+import type { ProcessContext } from '../process-context.ts';
+import { safeLine } from '../safe-text.ts';
+import { localTime } from './entry-view.ts';
+import type { Output } from './output.ts';
+import { cut, wrapped } from './terminal-text.ts';
+import { addVisitorOptions, visit, type VisitorOptions, wholeNumber } from './visit.ts';
+
+const INDENT = '  ';
+const WHY: Readonly<Record<string, string>> = {
+  to: 'to you',
+  reply: 'answers you',
+  mention: 'mentions you',
+};
+
+interface Options extends VisitorOptions {
+  readonly after?: number;
+  readonly before?: number;
+  readonly budget?: number;
+  readonly wait?: number;
+}
+
+export function catchUpCommand(context: ProcessContext): Command {
+  const command = new Command('catch-up')
+    .description('read what concerns you since you were last here')
+    .option('--after <seq>', 'since this entry; without it, since your own newest one', wholeNumber)
+    .option('--before <seq>', 'further back: only what came before this entry', wholeNumber)
+    .option('--budget <tokens>', 'how long the answer may be (default: 2000)', wholeNumber)
+    .option('--wait <seconds>', 'wait until something new concerns you', wholeNumber);
+  addVisitorOptions(command, 'presence catch-up --identity Lumen');
+  return command.action(async (options: Options) => {
+    await visit(context, options, async ({ gateway, output, json, signal }) => {
+      if (gateway.identity === undefined)
+        throw new Error(
+          'Who are you? Say --identity NAME, or make first contact: presence hello NAME',
+        );
+      const { after, before, budget, wait } = options;
+      const found = await gateway.catchUp({ after, before, budget, wait, signal });
+      const text = output.isTerminal && !json ? view(found, output) : `${JSON.stringify(found)}\n`;
+      await output.write(text);
+    });
+  });
+}
+
+function view(found: CatchUpDocument, output: Output): string {
+  const { concerns, seekers, here, elsewhere, more, next, after } = found;
+  const line = (text: string): string => wrapped(safeLine(text), output.width, '');
+  const oldest = concerns.at(-1);
+  const lines = [
+    ...(concerns.length === 0 ? ['Nothing new concerns you.\n'] : []),
+    ...concerns.map((concern) => `${concernView(concern, output)}\n`),
+    ...seekers.map(({ from = 'somebody', seeking }) => line(`${from} seeks ${seeking.join(', ')}`)),
+    ...(here.length === 0 ? [] : [line(`Here now: ${here.join(', ')}`)]),
+    ...more.map(({ what, count }) => line(`${count} ${what}`)),
+    line(`${elsewhere.entries} entries since ${found.since.after}, ${found.since.reason}`),
+    ...(next === null || oldest === undefined
+      ? []
+      : [output.style('dim', `Further back: presence catch-up --before ${oldest.seq}`)]),
+    output.style('dim', `Wait for more: presence catch-up --after ${after} --wait 60`),
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+function concernView(concern: ConcernDocument, output: Output): string {
+  const { id, from = 'somebody', why, timestamp, room, text, answers, root } = concern;
+  const about = `${why.map((one) => WHY[one] ?? one).join(', ')}, ${room}, ${localTime(timestamp)}`;
+  const answered = answers && `> ${answers.from ?? 'somebody'}: ${answers.text}`;
+  return [
+    output.style('bold', cut(safeLine(from), output.width)),
+    output.style('dim', `${INDENT}${cut(safeLine(about), output.width)}`),
+    ...(answered === undefined ? [] : [wrapped(safeLine(answered), output.width, INDENT)]),
+    wrapped(safeLine(text), output.width, INDENT),
+    output.style('dim', `${INDENT}presence reply ${safeLine(id)}`),
+    ...(root === id
+      ? []
+      : [output.style('dim', `${INDENT}presence read --thread ${safeLine(root)}`)]),
+  ].join('\n');
+}
