@@ -3,6 +3,8 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 
+import { type Entry, Gateway } from '@open-presence/client';
+
 import { until } from '../../conformance/until.ts';
 import { filesWith } from '../files-with.ts';
 import type { GatewayProcess } from '../gateway-process.ts';
@@ -31,6 +33,24 @@ async function argumentsFor(
   const log = await commonLog([gateway], Math.max(...seqs));
   const ids = seqs.map((seq) => /"id":"([\da-f-]{36})"/.exec(log[seq - 1] ?? '')?.[1] ?? '');
   return ['--reason', reason, '--yes', ...ids];
+}
+
+/** Each has the conversation without what was withheld from its middle. */
+async function haveThread(
+  members: readonly GatewayProcess[],
+  [root, , deeper]: readonly Entry[],
+): Promise<void> {
+  assert.ok(root !== undefined && deeper !== undefined);
+  for (const { url } of members)
+    await until(
+      async () =>
+        await Array.fromAsync(
+          new Gateway(url).entries({ thread: deeper.id, order: 'oldest' }),
+          ({ seq }) => seq,
+        ),
+      (seqs) => seqs.join() === [root.seq, deeper.seq].join(),
+      (seqs) => `the conversation has ${seqs.join()}`,
+    );
 }
 
 async function withheldAt({ url }: GatewayProcess): Promise<string> {
@@ -135,12 +155,31 @@ test('what is withheld is erased from the stream', needs('nats-server'), async (
     await isNowhere(secret, folders);
   });
 
+  const conversation: Entry[] = [];
+
+  await t.test('an answer within a conversation, which goes on without it', async () => {
+    const at = members.map(({ url }) => new Gateway(url, { identity: randomUUID() }));
+    for (const [index, text] of ['root', 'answer', 'deeper'].entries()) {
+      const gateway = at[index % 2];
+      assert.ok(gateway !== undefined);
+      const before = conversation.at(-1);
+      const said =
+        before === undefined ? await gateway.leaveTrace(text) : await gateway.reply(before, text);
+      await commonLog(members, said.seq);
+      conversation.push(said);
+    }
+    // The first process of both was killed.
+    await withholdAt(members[0], conversation[1]?.seq ?? 0);
+    await haveThread(members, conversation);
+  });
+
   await t.test('and a gateway that comes up from nothing has the same log', async () => {
     const third = await cluster.start(2);
     const all = [...members, third];
     await sayings.check(all);
     const said = await post(third.url, 'after all of it', randomUUID());
     await commonLog(all, said.seq ?? 0);
+    await haveThread(all, conversation);
     const [withheld] = await Promise.all(all.map(withheldAt));
     for (const member of all) assert.equal(await withheldAt(member), withheld);
     assert.ok((withheld?.split('"reason"').length ?? 0) > 60);

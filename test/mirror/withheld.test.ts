@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
 
-import { Gateway } from '@open-presence/client';
+import { Gateway, type ListingFilters } from '@open-presence/client';
 import { openLogCopy } from '@open-presence/gateway';
 
 import { followOrigin } from '../../packages/cli/src/log/follow-origin.ts';
@@ -36,9 +36,12 @@ test('a copy follows what its origin withholds, and verifies', async () => {
   await using folder = await dataFolder();
   await using origin = await startGatewayProcess();
   const gateway = new Gateway(origin.url, { identity: SECRET });
-  await gateway.leaveTrace(`${SECRET} one`);
-  await gateway.leaveTrace(`${SECRET} `.repeat(20_000));
-  await new Gateway(origin.url, { identity: 'B' }).leaveTrace('stays');
+  const root = await gateway.leaveTrace(`${SECRET} one`);
+  const other = new Gateway(origin.url, { identity: 'B' });
+  const answer = await other.reply(root, 'stays');
+  // Withheld in the middle of the conversation, and answered.
+  const middle = await gateway.reply(answer, `${SECRET} `.repeat(20_000));
+  const last = await other.reply(middle, 'stays too');
   const [early, late] = ['early', 'late'].map((name) => join(folder.path, name));
   assert.ok(early !== undefined && late !== undefined);
   await copyInto(early, gateway);
@@ -54,5 +57,10 @@ test('a copy follows what its origin withholds, and verifies', async () => {
     assert.deepEqual(entries, await Array.fromAsync(gateway.log(), ({ entry }) => entry));
     assert.deepEqual(await casesOf(copied), await casesOf(gateway));
     assert.equal((await casesOf(copied)).length, 2);
+    const seqsOf = async (filters: ListingFilters): Promise<number[]> =>
+      await Array.fromAsync(copied.entries(filters), ({ seq }) => seq);
+    assert.deepEqual(await seqsOf({ thread: last.id, order: 'oldest' }), [answer.seq, last.seq]);
+    // Nobody learns by it whom a withheld entry was by.
+    assert.deepEqual(await seqsOf({ concerns: SECRET }), []);
   }
 });
