@@ -60,7 +60,7 @@ TIMEOUT = 60.0
 LONGEST = 16 * 1024 * 1024
 
 _FILTERS = frozenset(
-    "after before identity identity_type in_reply_to kind limit order q room seeking since to until wait".split()
+    "after before budget concerns identity identity_type in_reply_to kind limit order q room seeking since thread to until wait".split()
 )
 _KINDS = frozenset((b"resonance", b"garden", b"seeds", b"shepit"))
 _FIRST_DELAY, _LONGEST_DELAY = 0.25, 30.0
@@ -486,13 +486,35 @@ class Gateway:
         """Every entry that the filters select, newest first unless `order="oldest"`.
 
         The filters are those of section 8.2: order, limit, after, before, since, until, q, room, kind,
-        identity, identity_type, seeking, to, in_reply_to, wait. Several are combined with *and*.
+        identity, identity_type, seeking, to, in_reply_to, thread, concerns, wait. Several are combined with *and*.
         """
         return Listing(self, "/api/entries", self._query(filters), deadline)
 
     def wait(self, after: int, seconds: float = 30, *, deadline: Deadline = OF_GATEWAY, **filters: Filter) -> Listing:
         """Entries after a cursor, oldest first. If there are none, waits for one for this time."""
         return self.entries(order="oldest", after=after, wait=seconds, deadline=deadline, **filters)
+
+    def catch_up(
+        self, *, identity: Optional[str] = None, after: Optional[int] = None, before: Optional[int] = None,
+        budget: Optional[int] = None, wait: Optional[float] = None, deadline: Deadline = OF_GATEWAY,
+    ) -> Dict[str, Any]:
+        """What concerns a visitor that comes back, in `concerns`, and the cursor to keep in `after` (section 22).
+
+        - `identity`: whom it is about, the gateway's by default.
+        - `after`: of the last answer. Without it, since the newest entry under this name.
+        - `budget`: how many tokens the answer may have, 2,000 by default.
+        - `wait`: how many seconds to wait until something new concerns the visitor.
+        """
+        name = self.identity if identity is None else identity
+        if name is None:
+            raise ValueError("catching up needs a name: give identity, here or to the Gateway")
+        asked: Dict[str, Filter] = {
+            "identity": name, "after": after, "before": before, "budget": budget, "wait": wait,
+        }
+        document = self._get("/api/catch-up", self._query(asked), deadline)
+        if not isinstance(document.get("concerns"), list):
+            raise _unexpected(_json(document))
+        return document
 
     def search(self, q: Filter, *, deadline: Deadline = OF_GATEWAY, **filters: Filter) -> Listing:
         """Results with `entry` and `snippet`, the best first unless `order` is given (section 14)."""
@@ -549,7 +571,7 @@ class Gateway:
         query: _Query = {} if self.identity is None else {"as": [_portable(self.identity)]}
         for name, value in filters.items():
             if name not in _FILTERS:
-                raise TypeError(f"{name!r} is none of the filters: {', '.join(sorted(_FILTERS))}.")
+                raise TypeError(f"{name!r} is none of the filters: {', '.join(sorted(_FILTERS - {'budget'}))}.")
             if value is not None:
                 if isinstance(value, datetime.date):
                     value = value.isoformat()
@@ -595,7 +617,8 @@ class Gateway:
         attempts = self._attempts(deadline)
         while True:
             try:
-                with self._send(method, path, query, headers, body, attempts.timeout()) as answer:
+                timeout = attempts.timeout() + float(query.get("wait", ["0"])[0])
+                with self._send(method, path, query, headers, body, timeout) as answer:
                     return answer.whole(longest)
             except PresenceError as error:
                 if isinstance(body, _Upload) and not body.can_be_sent():

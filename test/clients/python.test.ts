@@ -106,6 +106,25 @@ show(caught(lambda: list(gateway.search('"open'))).code)
     assert.deepEqual(shown, [found, found, found, ['later'], [], 'invalid-parameter']);
   });
 
+  test('catches up with what concerns it, and sleeps until there is more', async () => {
+    const [caughtUp, thread, woken, nameless] = await run(`
+sleeper, waker = Gateway(URL, identity="Sleeper"), Gateway(URL, identity="Waker")
+trace = sleeper.say("Good night.")
+answer = waker.say("Good morning.", reply=trace)
+found = sleeper.catch_up()
+show([[one["id"] == answer["id"], one["root"] == trace["id"], one["from"]] for one in found["concerns"]])
+show([entry["text"] for entry in sleeper.entries(thread=answer["id"], order="oldest")])
+threading.Timer(0.2, lambda: waker.say("Get up.", to="Sleeper")).start()
+show([one["why"] for one in sleeper.catch_up(after=found["after"], wait=60)["concerns"]])
+try: Gateway(URL).catch_up()
+except ValueError as error: show(str(error))
+`);
+    assert.deepEqual(caughtUp, [[true, true, 'Waker']]);
+    assert.deepEqual(thread, ['Good night.', 'Good morning.']);
+    assert.deepEqual(woken, [['to']]);
+    assert.match(String(nameless), /needs a name/);
+  });
+
   test('reads all that filters select, over pages, where connections are cut', async () => {
     await using proxy = new CuttingProxy(400_000);
     proxy.target = served.url;
