@@ -76,6 +76,21 @@ export const about: readonly Case[] = [
       assert.equal(again.status, 304, path);
     }
   }),
+  check('17.1', 'sections', async (gateway) => {
+    const whole = (await gateway.get('/protocol.md')).expect(200).text;
+    for (const [section, opening] of [
+      ['8', '## 8. '],
+      ['8.2', '8.2. '],
+    ] as const) {
+      const answer = (await gateway.get(`/protocol.md?section=${section}`)).expect(200);
+      assert.equal(answer.type, 'text/markdown');
+      assert.ok(answer.text.startsWith(opening) && whole.includes(answer.text));
+    }
+    const both = (await gateway.get('/protocol.md?section=2&section=3')).expect(200).text;
+    assert.match(both, /^## 2\. [^]+^## 3\. /m);
+    const none = (await gateway.get('/protocol.md?section=8.99')).problem(400, 'invalid-parameter');
+    assert.ok(asArray(none['known']).includes('8. Listings'));
+  }),
   check('17.1', 'links', async (gateway) => {
     const pages = ['/llms.txt', '/skill.md', '/.well-known/api-catalog', '/reference'];
     const texts = [(await gateway.get('/', { accept: 'text/markdown' })).text];
@@ -96,9 +111,8 @@ export const about: readonly Case[] = [
         text,
       ) ?? [];
     for (const value of [name, description, version]) asNonBlank(value);
-    const [, again = ''] = /^GET (http\S+\/api\/entries\?to=\S+)$/m.exec(text) ?? [];
+    const [, again = ''] = /^GET (http\S+\/api\/catch-up\?identity=\S+)$/m.exec(text) ?? [];
     const { pathname, search } = new URL(again);
-    for (const name of ['after', 'limit', 'as']) assert.match(search, new RegExp(`&${name}=`));
     (await gateway.get(pathname + search)).expect(200);
   }),
   check('17.1', 'catalogs', async (gateway) => {

@@ -102,11 +102,15 @@ export const contributing: readonly Case[] = [
     const ways = asArray(entry.fields['next']).map(asObject);
     assert.ok(ways.length > 0);
     for (const way of ways) {
-      assert.deepEqual(Object.keys(way), ['title', 'method', 'path']);
-      asNonBlank(way['title']);
-      if (way['method'] === 'GET') {
-        (await gateway.request('HEAD', asString(way['path']))).expect(200);
-      } else assert.equal(way['method'], 'POST');
+      const { title, method, path, body, ...others } = way;
+      assert.deepEqual(others, {});
+      asNonBlank(title);
+      if (method === 'GET') (await gateway.request('HEAD', asString(path))).expect(200);
+      else {
+        assert.equal(method, 'POST');
+        const sent = await gateway.request('POST', asString(path), {}, JSON.stringify(body));
+        assert.equal(sent.expect(201).json['identity'] ?? 'a', 'a');
+      }
     }
     assert.equal((await gateway.read(entry.path)).body, said);
   }),

@@ -148,7 +148,8 @@ export const ENTRIES_AND_LISTINGS = {
     'no-parameters': 'Members and filters in the query are invalid-parameter, and store nothing.',
   },
   '7.2': {
-    welcome: 'A first contact’s answer ends with welcome, companions and next.',
+    welcome:
+      'A first contact’s answer ends with welcome, companions and next, whose steps work as they stand.',
     companions: 'companions are the newest twelve of others who seek one of the same things.',
     'companions-once': 'Of each other visitor, companions have the newest first contact alone.',
     'large-companions': 'A companion of more than 16 KiB comes with its own members only.',

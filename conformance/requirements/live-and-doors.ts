@@ -116,6 +116,8 @@ export const LIVE_AND_DOORS = {
   },
   '17.1': {
     documents: 'Each description is there, of its type and with an ETag.',
+    sections:
+      'The contract can be read by its sections, and an unknown one names those that there are.',
     links: 'Every link in them leads somewhere, and none says anything.',
     skill:
       'The skill begins with its name, description and version, and has a request to come back with.',

@@ -14,6 +14,10 @@ import { startGatewayProcess, type GatewayProcess } from '../gateway-process.ts'
 import { CLIENTS, type Caller, type Connect } from './clients.ts';
 
 const NAMES = [
+  'first_contact',
+  'leave_trace',
+  'plant_seed',
+  'whisper',
   'catch_up',
   'read',
   'search',
@@ -21,10 +25,6 @@ const NAMES = [
   'list_rooms',
   'who_is_here',
   'wait_for_news',
-  'first_contact',
-  'leave_trace',
-  'plant_seed',
-  'whisper',
 ];
 const MARK = /^Untrusted text of visitors follows/;
 

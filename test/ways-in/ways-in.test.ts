@@ -1,13 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 
-import {
-  asObject,
-  asArray,
-  asInteger,
-  asString,
-  type JsonObject,
-} from '../../conformance/value.ts';
+import { asObject, asArray, asString, type JsonObject } from '../../conformance/value.ts';
 import { startGatewayProcess, type GatewayProcess } from '../gateway-process.ts';
 import { Agent, firstDescribed, firstIn, relatedIn, requestsIn, textOf } from './agent.ts';
 
@@ -133,29 +127,30 @@ it('a guide leads to whatever can be read, to answering, and to what is meant fo
   const answer = requestsIn(guide).find(({ body }) => body?.includes('inReplyTo') === true);
   assert.ok(answer !== undefined);
   const sent = await agent.send(answer);
-  const inbox = requestsIn(guide).find(({ url }) => url.includes('?to='));
-  assert.ok(inbox !== undefined);
-  const { entries, head, log } = await agent.json(inbox.url);
+  const back = requestsIn(guide).find(({ url }) => url.includes('/api/catch-up?'));
+  assert.ok(back !== undefined);
+  const { concerns, after, sleep } = await agent.json(back.url);
   assert.deepEqual(
-    asArray(entries).map((entry) => asObject(entry)['id']),
+    asArray(concerns).map((concern) => asObject(concern)['id']),
     [sent['id']],
   );
-  const later = await agent.json(inbox.url.replace('after=0', `after=${asInteger(head)}`));
-  assert.deepEqual([later['entries'], later['log']], [[], log]);
+  assert.equal(after, sent['seq']);
+  const later = await agent.json(asString(sleep).replace(/wait=\d+/, 'wait=0'));
+  assert.deepEqual(later['concerns'], []);
   const said = await agent.send(firstIn(guide, 'POST'));
   const id = asString(said['id']);
   const templates = Array.from(
     guide.matchAll(/^- `(\/\S+\{\w+\}\S*)`: \S/gm),
     ([, one = '']) => one,
   );
-  assert.ok(templates.length >= 4);
+  assert.ok(templates.length >= 3);
   const values: JsonObject = { id, q: 'quiet', slug: said['room'] };
   for (const template of templates) {
     await agent.get(template.replaceAll(/\{(\w+)\}/g, (_, name: string) => asString(values[name])));
   }
 });
 
-it('a guide shows an entry and an event as they are returned', async () => {
+it('a guide shows an entry as it is returned', async () => {
   await using gateway = await startGatewayProcess();
   const agent = new Agent(gateway.url, 'en');
   const guide = await agent.read('/skill.md');
@@ -163,18 +158,19 @@ it('a guide shows an entry and an event as they are returned', async () => {
   const entry = await agent.send({ method: 'POST', url: '/api/garden', body });
   const [, shown = ''] = /^(\{"id".*\})$/m.exec(guide) ?? [];
   assert.deepEqual(Object.keys(asObject(JSON.parse(shown))), Object.keys(entry));
-  const events = await agent.read('/api/events?after=0&limit=1', 'text/event-stream');
-  const fieldsOf = (text: string): string[] =>
-    Array.from(text.matchAll(/^(id|event|data): /gm), ([, name = '']) => name);
-  assert.deepEqual(fieldsOf(guide), fieldsOf(events.slice(events.indexOf('\n\n'))));
 });
 
 it('guides, discovery and what follows a first contact are short', async () => {
   await using gateway = await startGatewayProcess();
   const agent = new Agent(gateway.url, 'en');
   // English has about four bytes in a token.
-  for (const path of ['/llms.txt', '/skill.md', '/api/discover']) {
-    assert.ok(Buffer.byteLength(await agent.read(path)) < 6_000, path);
+  for (const [path, bytes] of [
+    ['/llms.txt', 4_100],
+    ['/skill.md', 4_500],
+    ['/.well-known/agent-card.json', 4_800],
+    ['/api/discover', 5_800],
+  ] as const) {
+    assert.ok(Buffer.byteLength(await agent.read(path)) < bytes, path);
   }
   const body = '{"ai_identity":"A & B","seeking":[]}';
   const answer = await fetch(`${gateway.url}/api/resonance`, { method: 'POST', body });
@@ -183,8 +179,16 @@ it('guides, discovery and what follows a first contact are short', async () => {
     if (method !== 'GET') continue;
     assert.ok((await agent.read(asString(path))).length < 7_000, asString(path));
   }
-  const inbox = steps.map(({ path }) => asString(path)).find((path) => path.includes('to='));
-  assert.equal(inbox, '/api/entries?to=A%20%26%20B&limit=20&as=A%20%26%20B');
+  const back = steps.map(({ path }) => asString(path)).find((path) => path.includes('identity='));
+  assert.equal(back, '/api/catch-up?identity=A%20%26%20B');
+  for (const { method, path, body: next } of steps) {
+    if (method !== 'POST') continue;
+    const sent = await fetch(gateway.url + asString(path), {
+      method: 'POST',
+      body: JSON.stringify(next),
+    });
+    assert.equal(sent.status, 201, asString(path));
+  }
 });
 
 it('the version of the skill changes with it, and only then', async () => {

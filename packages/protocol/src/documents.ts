@@ -35,7 +35,13 @@ export interface FirstContact {
   readonly welcome: string;
   /** Others who seek the same, newest first. */
   readonly companions: ListedEntry[];
-  readonly next: { readonly title: string; readonly method: string; readonly path: string }[];
+  readonly next: {
+    readonly title: string;
+    readonly method: string;
+    readonly path: string;
+    /** Of a `POST`: what is between `<` and `>` is to be replaced. */
+    readonly body?: Readonly<Record<string, unknown>>;
+  }[];
   readonly notes?: string[];
 }
 

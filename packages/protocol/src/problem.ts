@@ -70,6 +70,19 @@ const STATUS: Record<Code, number> = {
   internal: 500,
 };
 
+/** The section of PROTOCOL.md that has what an error is about, where it is not that on errors. */
+const SECTIONS: Readonly<Partial<Record<Code, string>>> = {
+  'malformed-json': '6',
+  'invalid-entry': '6',
+  'unknown-room': '5',
+  'unknown-kind': '6',
+  'invalid-parameter': '8',
+  'foreign-page': '1.12',
+  'idempotency-conflict': '7.4',
+  misdirected: '20.5',
+};
+const ERRORS = '11';
+
 export function statusOf(code: Code): number {
   return STATUS[code];
 }
@@ -77,7 +90,7 @@ export function statusOf(code: Code): number {
 /** `title`: the title of the code in the caller's locale. */
 export function problemDocument(error: GatewayError, title: string): Record<string, unknown> {
   return {
-    type: `/mova-snu.yaml#${error.code}`,
+    type: `/protocol.md?section=${SECTIONS[error.code] ?? ERRORS}#${error.code}`,
     title,
     status: error.status,
     detail: error.message,

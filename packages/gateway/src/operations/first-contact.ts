@@ -4,6 +4,8 @@
  */
 import {
   entryHead,
+  type Kind,
+  KINDS,
   localize,
   type FirstContact,
   type Language,
@@ -27,6 +29,8 @@ const MAX_SUMMARY_SIZE = 16 * 1024;
 
 /** Stands for the visitor's name in the paths of next steps. */
 const NAME = '{ai_identity}';
+/** What somebody is who made first contact, unless it says otherwise. */
+const AI = 'ai_entity';
 
 interface Visitor {
   /** Undefined for white space alone, which is nobody's name. */
@@ -89,22 +93,45 @@ export async function companionsFor(
 
 /** Where to go from a first contact with this text. Steps that need its name are left out without. */
 export function nextSteps(
-  { next }: Language,
+  language: Language,
   locale: Locale | undefined,
   text: Uint8Array | undefined,
 ): FirstContact['next'] {
   const name = text && visitorOf(text).identity;
-  return next.flatMap(({ title, method, path: template }) => {
+  return language.next.flatMap(({ title, method, path: template }) => {
     if (name === undefined && template.includes(NAME)) return [];
     const path = template.replaceAll(NAME, () => encodeURIComponent(name ?? ''));
-    return [{ title: localize(title, locale), method, path }];
+    const kind = KINDS.find((one) => method === 'POST' && path === language.kinds[one].path);
+    const body = kind === undefined ? {} : { body: nextBody(language, locale, kind, name) };
+    return [{ title: localize(title, locale), method, path, ...body }];
   });
+}
+
+/** What an entry of this kind needs, or else the first member that is suggested, as far as it is known. */
+function nextBody(
+  { kinds }: Language,
+  locale: Locale | undefined,
+  kind: Kind,
+  name: string | undefined,
+): JsonObject {
+  const { fields } = kinds[kind];
+  const required = fields.filter((field) => field.required);
+  const known: JsonObject = { ...(name === undefined ? {} : { identity: name }), identityType: AI };
+  return Object.fromEntries(
+    (required.length === 0 ? fields.slice(0, 1) : required).map(
+      ({ name: member, type, meaning }) => {
+        const placeholder = `<${localize(meaning, locale)}>`;
+        return [member, known[member] ?? (type === 'strings' ? [placeholder] : placeholder)];
+      },
+    ),
+  );
 }
 
 /** The path explains how to create an entry by `GET`. */
 function stepByGet(step: FirstContact['next'][number]): FirstContact['next'][number] {
   if (step.method !== 'POST') return step;
-  return { ...step, method: 'GET', path: step.path.replace(/^\/api\//, '/api/say/') };
+  const { body: _, ...others } = step;
+  return { ...others, method: 'GET', path: step.path.replace(/^\/api\//, '/api/say/') };
 }
 
 const decoder = new TextDecoder();

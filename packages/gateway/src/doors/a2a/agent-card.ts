@@ -53,7 +53,9 @@ function skillsOf({ language, text }: Localization): object[] {
       name: text(title),
       description: [text(meaning), ...members].join('\n'),
       tags: [kind],
-      examples: sentences.map(({ body }) => JSON.stringify({ ...skillFor(kind), ...body })),
+      examples: sentences
+        .slice(0, 1)
+        .map(({ body }) => JSON.stringify({ ...skillFor(kind), ...body })),
     };
   });
   const readingSkills = READING_SKILLS.map((id) => {

@@ -17,6 +17,7 @@ import { SERVICE_LINK_HEADER } from '@open-presence/protocol';
 
 import { contentHash, sendResponse } from '../../http/response/response.ts';
 import { contentLanguage, NO_STORE, NO_CACHE } from '../../http/response/headers.ts';
+import { queryOf } from '../../http/query.ts';
 import { publicAddressOf } from '../../http/public-address.ts';
 import { localizationFor, type DoorHandler, type ProtocolDoor } from '../context.ts';
 import {
@@ -76,7 +77,8 @@ function document(
   type: string,
   handle: DoorHandler,
 ): ProtocolDoor['routes'][number] {
-  return { path, get: [{ type, handle }], description: { id, parameters: ['as'] } };
+  const parameters = id === 'protocol' ? ['section', 'as'] : ['as'];
+  return { path, get: [{ type, handle }], description: { id, parameters } };
 }
 
 /** Sends a page of PAGES. */
@@ -89,7 +91,9 @@ function page(type: string, name: PageName): DoorHandler {
     const address = publicAddressOf(context);
     const [path = ''] = (context.request.url ?? '').split('?', 1);
     const root = path.endsWith('/') ? '..' : '.';
-    const rendered: RenderedPage = await PAGES[name]({ ...localization, routes, address, root });
+    const query = queryOf(context.request);
+    const place = { routes, address, root, query };
+    const rendered: RenderedPage = await PAGES[name]({ ...localization, ...place });
     const headers = {
       ...(isWelcome ? NO_STORE : NO_CACHE),
       ...contentLanguage(localization.locale, ...(isWelcome ? ['Accept'] : [])),

@@ -1,8 +1,9 @@
 /** The guides to this place: what whoever arrives at its address is told, short and long. */
 import { hash } from 'node:crypto';
 
-import { contactUri, EVERYTHING, type Kind, KINDS } from '@open-presence/protocol';
+import { contactUri, type Kind, KINDS } from '@open-presence/protocol';
 
+import { CATCH_UP } from '../../operations/catch-up.ts';
 import {
   destinations,
   exampleEntry,
@@ -16,11 +17,11 @@ import {
 import { asMarkdown, type Block, type Page, type Template } from './page.ts';
 
 /** Where guides lead. Discovery lists more. */
-const GUIDE_LINKS = ['discover', 'mcp', 'openapi', 'protocol'];
+const GUIDE_LINKS = ['discover', 'openapi', 'protocol'];
 /** What guides say how to read. */
-const READ = ['entries', 'room', 'entry', 'replies', 'search'];
+const READ = ['entries', 'room', 'entry', 'search'];
 /** Listings of any length. */
-const PAGED = ['entries', 'room', 'replies', 'search'];
+const PAGED = ['entries', 'room', 'search'];
 /** How many entries the guides propose to read at once. */
 const PAGE_SIZE = 20;
 
@@ -116,16 +117,12 @@ function parameterNames({ language, text }: GuideContext): string {
   return `${text(language.pages.selecting)} ${Object.keys(language.parameters).join(', ')}.`;
 }
 
-/** An entry and an event, as they are returned. */
+/** An entry, as it is returned. */
 function returnedSection({ language, text }: GuideContext): Block[] {
-  const event = exampleEntry(language, 'shepit');
-  const { seq, kind } = event;
-  const lines = [`id: ${String(seq)}`, `event: ${String(kind)}`, `data: ${JSON.stringify(event)}`];
   return [
     { heading: text(language.pages.returned) },
     { text: text(language.pages.returnedHow) },
     { code: JSON.stringify(exampleEntry(language)), of: 'json' },
-    { code: lines.join('\n'), of: 'http' },
     { text: text(language.pages.errorsHow) },
   ];
 }
@@ -136,11 +133,10 @@ function comeBackSection({ address, language, text }: GuideContext): Block[] {
   const name = encodeURIComponent(
     String(language.kinds.resonance.sentences[0]?.body['ai_identity']),
   );
-  const inbox = `${EVERYTHING}?to=${name}&after=0&limit=${PAGE_SIZE}&as=${name}`;
   return [
     { heading: text(comeBack) },
     { text: text(comeBackHow) },
-    { code: `GET ${address}${inbox}`, of: 'http' },
+    { code: `GET ${address}${CATCH_UP}?identity=${name}`, of: 'http' },
     { text: text(comeBackThen) },
   ];
 }

@@ -208,11 +208,16 @@ function unsignedPart(context: DoorRequest): Part {
   return textPart(`${text(language.labels.unsigned)} ${SKILLS.join(', ')}.`);
 }
 
+const NEXT_SKILLS = {
+  ...KIND_SKILLS,
+  read: 'read',
+  'catch-up': 'catch-up',
+  presence: 'who-is-here',
+} as const;
+
 /** A step as the data of a message. */
 function nextData({ title, action, values }: NextAction): object {
-  const skill =
-    action === 'read' ? 'read' : action === 'presence' ? 'who-is-here' : KIND_SKILLS[action];
-  return { title, data: { skill, ...values } };
+  return { title, data: { skill: NEXT_SKILLS[action], ...values } };
 }
 
 async function welcomeParts(context: DoorRequest, entry: Entry, rawJson: RawJson): Promise<Part[]> {

@@ -59,16 +59,17 @@ export async function firstContact(
   });
 }
 
+const NEXT_TOOLS = {
+  ...CONTRIBUTION_TOOLS,
+  read: 'read',
+  'catch-up': 'catch_up',
+  presence: 'who_is_here',
+} as const;
+
 /** Calls of tools: where to go from here. */
 function nextCalls({ language, locale }: Localization, text: Uint8Array | undefined): JsonObject[] {
   return nextActions(language, locale, text).map(({ title, action, values }) => {
-    const tool =
-      action === 'read'
-        ? 'read'
-        : action === 'presence'
-          ? 'who_is_here'
-          : CONTRIBUTION_TOOLS[action];
-    return { title, tool, arguments: values };
+    return { title, tool: NEXT_TOOLS[action], arguments: values };
   });
 }
 

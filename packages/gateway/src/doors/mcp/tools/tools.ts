@@ -64,8 +64,8 @@ export function listTools(localization: Localization): readonly Tool[] {
   const lists = listsByLanguage.get(language) ?? new Map<Locale | undefined, readonly Tool[]>();
   listsByLanguage.set(language, lists);
   const tools = lists.get(locale) ?? [
-    ...readTools(localization),
     ...KINDS.map((kind) => contributionTool(localization, kind)),
+    ...readTools(localization),
   ];
   lists.set(locale, tools);
   return tools;
