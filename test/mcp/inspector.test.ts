@@ -98,6 +98,7 @@ async function everyTool(inspect: Inspect, launch: Inspect): Promise<void> {
   assert.ok((await words('who_is_here', {})).length > 0);
   await call('search', { q: 'тиша' });
   await call('list_rooms', {});
+  await call('catch_up', { identity });
   assert.equal((await words('get_entry', { id }))[0]?.['text'], 'Тиша.');
   assert.equal((await words('wait_for_news', { identity, after: seq, seconds: 20 })).length, 2);
 

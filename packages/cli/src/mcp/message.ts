@@ -18,6 +18,7 @@ export interface MessageInfo {
   readonly isLongPolling: boolean;
 }
 
+const WAITING_METHODS: ReadonlySet<unknown> = new Set(['subscriptions/listen', 'events/stream']);
 const WAITING_TOOLS: ReadonlySet<unknown> = new Set(['catch_up', 'wait_for_news']);
 
 /** No messages for what is not JSON: refusing it is left to the gateway. */
@@ -38,7 +39,7 @@ export function inspectMessages(messages: readonly JsonObject[] = []): MessageIn
     cancels:
       isSingle && method === 'notifications/cancelled' ? idOf(params['requestId']) : undefined,
     isInitialize: method === 'initialize',
-    isLongPolling: method === 'subscriptions/listen' || WAITING_TOOLS.has(params['name']),
+    isLongPolling: WAITING_METHODS.has(method) || WAITING_TOOLS.has(params['name']),
   };
 }
 

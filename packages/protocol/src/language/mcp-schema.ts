@@ -37,6 +37,7 @@ const RESULTS = [
   'others',
   'waiting',
 ] as const;
+const EVENTS = ['entry', 'concerns', 'first_contact'] as const;
 const RESOURCES = ['rooms', 'room', 'entry', 'language'] as const;
 
 const TitledDefinition = closedObject({
@@ -60,6 +61,7 @@ export const McpDefinition = closedObject(
       RESULTS,
       localizedText('A sentence in the result of a tool or resource.'),
     ),
+    events: closedRecord(EVENTS, localizedText('When an event of this type happens.')),
     prompts: closedRecord(PROMPTS, PromptDefinition),
     resources: closedRecord(RESOURCES, TitledDefinition),
   },

@@ -16,7 +16,8 @@ import { toA2aError } from './errors.ts';
 import { assertMessage } from './messages/validate-message.ts';
 import { parseRequest, type ReceivedRequest, requestedVersion } from './received-request.ts';
 import { RequestHandler } from './request-handler.ts';
-import { isStream, sendText, streamEvents } from './responses.ts';
+import { streamEvents } from '../stream-events.ts';
+import { isStream, sendText } from './responses.ts';
 
 const OLD = '0.3';
 

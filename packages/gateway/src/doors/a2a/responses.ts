@@ -1,24 +1,9 @@
-/** How both bindings of A2A send one response, or a stream of events. */
-import { yieldPeriodically } from '../../fair-turns.ts';
+/** How both bindings of A2A send one response. */
 import { isDisconnected } from '../../http/context.ts';
-import {
-  streamChunk,
-  type EventStream,
-  type StreamChunk,
-} from '../../http/response/event-stream.ts';
-import { COMMON_HEADERS, NO_STORE, vary, type Headers } from '../../http/response/headers.ts';
+import { NO_STORE, vary, type Headers } from '../../http/response/headers.ts';
 import { sendResponse } from '../../http/response/response.ts';
 import { replaceHalves } from '../../json/half-surrogates.ts';
 import type { DoorRequest } from '../context.ts';
-
-const STREAM_HEADERS: Headers = {
-  'Content-Type': 'text/event-stream; charset=utf-8',
-  // Keeps proxies from buffering the stream.
-  'X-Accel-Buffering': 'no',
-  ...NO_STORE,
-  ...vary(),
-  ...COMMON_HEADERS,
-};
 
 interface TextResponse {
   readonly text: string;
@@ -41,64 +26,6 @@ export async function sendText(
   });
 }
 
-/** Writes the frames of an event stream, each without the empty line at its end. */
-export interface EventFormat {
-  event(value: unknown): string;
-  /** Writes the error that ends the stream. */
-  error(thrown: unknown): string;
-}
-
 export function isStream(result: object): result is AsyncIterable<unknown> {
   return Symbol.asyncIterator in result;
-}
-
-/** Throws what is thrown before the first event: until then, no stream has started. */
-export async function streamEvents(
-  context: DoorRequest,
-  events: AsyncIterable<unknown>,
-  format: EventFormat,
-  started: () => void,
-): Promise<void> {
-  const { app, request, response } = context;
-  const iterator = events[Symbol.asyncIterator]();
-  try {
-    const first = await iterator.next();
-    started();
-    if (isDisconnected(context)) return;
-    response.writeHead(200, STREAM_HEADERS);
-    if (request.method === 'HEAD') {
-      response.end();
-      return;
-    }
-    response.flushHeaders();
-    await writeEvents(app.eventStreams.add(response), first, iterator, format);
-  } finally {
-    await iterator.return?.();
-  }
-}
-
-async function writeEvents(
-  stream: EventStream,
-  first: IteratorResult<unknown>,
-  rest: AsyncIterator<unknown>,
-  format: EventFormat,
-): Promise<void> {
-  const yieldTurn = yieldPeriodically();
-  try {
-    for (let step = first; step.done !== true; step = await rest.next()) {
-      await stream.drained();
-      if (stream.isEnded) return;
-      stream.write(frame(format.event(step.value)));
-      await yieldTurn();
-    }
-  } catch (error) {
-    stream.write(frame(format.error(error)));
-  }
-  await stream.drained();
-  if (!stream.isEnded) stream.end();
-}
-
-function frame(text: string): StreamChunk {
-  // A cursor, unused here, marks the end of a whole event: comments may follow.
-  return streamChunk(replaceHalves(Buffer.from(`${text}\n\n`)), 0);
 }

@@ -15,7 +15,8 @@ import { A2A_TYPE } from './agent-card.ts';
 import { restError, toA2aError } from './errors.ts';
 import { parseRequest, requestedVersion, type ReceivedRequest } from './received-request.ts';
 import { RequestHandler } from './request-handler.ts';
-import { isStream, sendText, streamEvents } from './responses.ts';
+import { streamEvents } from '../stream-events.ts';
+import { isStream, sendText } from './responses.ts';
 import { assertMessage } from './messages/validate-message.ts';
 
 const VERSION = '1.0';

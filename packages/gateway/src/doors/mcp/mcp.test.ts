@@ -390,17 +390,18 @@ suite('the MCP door', () => {
       const { text } = await send(door, spelled, headers);
       return fields(answerIn(text)['result'])['capabilities'];
     };
+    const events = { events: {}, extensions: { 'io.modelcontextprotocol/events': {} } };
     for (const protocolVersion of REVISIONS.slice(1)) {
       const params = { protocolVersion, capabilities: {}, clientInfo: { name: 'c', version: '1' } };
       const told = await capabilities({ method: 'initialize', params }, protocolVersion);
-      assert.deepEqual(told, { tools: {}, resources: {}, prompts: {} });
+      assert.deepEqual(told, { tools: {}, resources: {}, prompts: {}, ...events });
     }
     const _meta = {
       'io.modelcontextprotocol/protocolVersion': REVISIONS[0],
       'io.modelcontextprotocol/clientCapabilities': {},
     };
     const told = await capabilities({ method: 'server/discover', params: { _meta } }, REVISIONS[0]);
-    assert.deepEqual(told, { tools: {}, resources: { subscribe: true }, prompts: {} });
+    assert.deepEqual(told, { tools: {}, resources: { subscribe: true }, prompts: {}, ...events });
   });
 
   test('has no stream by GET, and a card for who looks', async () => {

@@ -23,6 +23,7 @@ import { sendProblem } from '../../http/response/problem.ts';
 import { EVENT_STREAM } from '../../http/routing/door.ts';
 import { toJsonObject } from '../../json/json-object.ts';
 import type { DoorContext, DoorRequest } from '../context.ts';
+import { isEventStream, streamNotifications } from './events/stream.ts';
 import { ResourceUpdates } from './resource-updates.ts';
 import { resourceError, subscribedUri } from './resources.ts';
 import { sendSdkResponse } from './response-stream.ts';
@@ -75,6 +76,7 @@ export class SdkHandler {
       await sendProblem(context, new GatewayError('unavailable', SHUTTING_DOWN));
       return;
     }
+    if (isEventStream(message)) return await streamNotifications(mcpRequest);
     const disconnected = new AbortController();
     context.response.once('close', () => disconnected.abort());
     if (isDisconnected(context)) return;

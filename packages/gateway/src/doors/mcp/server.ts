@@ -11,10 +11,15 @@ import {
   type ServerContext,
 } from '@modelcontextprotocol/server';
 
+import { z } from 'zod/v4';
+
 import type { Localization } from '../../http/route-description.ts';
 import { toJsonObject } from '../../json/json-object.ts';
 import { untilSeen } from '../../operations/until-seen.ts';
 import { localizationFor } from '../context.ts';
+import { EVENTS_EXTENSION, listEventTypes } from './events/event-types.ts';
+import { pollEvents } from './events/poll.ts';
+import { eventError } from './events/stream.ts';
 import { listResources, listResourceTemplates, readResource, resourceError } from './resources.ts';
 import { SERVER_NAME } from './server-card.ts';
 import { errorResult } from './tools/results.ts';
@@ -26,6 +31,8 @@ const CAPABILITIES = {
   legacy: { tools: {}, resources: {}, prompts: {} },
   modern: { tools: {}, resources: { subscribe: true }, prompts: {} },
 } as const satisfies Record<string, ServerCapabilities>;
+/** Under both names that clients look for. The types of the SDK know only the second. */
+const EVENTS = { events: {}, extensions: { [EVENTS_EXTENSION]: {} } };
 
 /** These texts change only with the language file, which is read at start. */
 const STATIC = { ttlMs: 3_600_000, cacheScope: 'public' } as const;
@@ -70,7 +77,7 @@ export function createServer(
       description: text(language.doors.mcp),
     },
     {
-      capabilities: CAPABILITIES[era],
+      capabilities: { ...CAPABILITIES[era], ...EVENTS },
       instructions: text(language.mcp.instructions),
       cacheHints: CACHE_HINTS,
     },
@@ -83,6 +90,7 @@ export function createServer(
   handleTools(server, localization, contextOf);
   handleResources(server, localization, contextOf);
   handlePrompts(server, localization);
+  handleEvents(server, localization, contextOf);
   return server;
 }
 
@@ -139,6 +147,29 @@ function handlePrompts(server: Server, localization: Localization): void {
     const prompt = getPrompt(localization, params);
     if (prompt !== undefined) return prompt;
     throw unknownName('prompt', params.name, Object.keys(localization.language.mcp.prompts));
+  });
+}
+
+const ListParams = z.looseObject({ cursor: z.string().nullish() });
+const PollParams = z.looseObject({
+  name: z.string(),
+  arguments: z.record(z.string(), z.unknown()).nullish(),
+  cursor: z.string().nullish(),
+  maxAgeMs: z.number().nonnegative().nullish(),
+  maxEvents: z.number().int().positive().nullish(),
+});
+
+function handleEvents(server: Server, localization: Localization, contextOf: ContextOf): void {
+  server.setRequestHandler('events/list', { params: ListParams }, () => {
+    return { events: listEventTypes(localization) };
+  });
+  server.setRequestHandler('events/poll', { params: PollParams }, async (params, serverContext) => {
+    const context = contextOf(serverContext);
+    try {
+      return await pollEvents(context, params);
+    } catch (error) {
+      throw eventError(context.app, error);
+    }
   });
 }
 

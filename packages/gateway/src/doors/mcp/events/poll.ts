@@ -1,0 +1,30 @@
+/** `events/poll`: what happened after a cursor (PROTOCOL.md section 18.10). */
+import { toJsonObject, type JsonObject } from '../../../json/json-object.ts';
+import { readPage, boundedSelection, DEFAULT_LIMIT } from '../../../operations/read-page.ts';
+import { MAX_RESULT_SIZE } from '../tools/results.ts';
+import type { ToolContext } from '../tools/tool-call.ts';
+import { occurrence, subscriptionOf } from './event-types.ts';
+
+/** A suggestion: whoever asks more often is answered as well, and `events/stream` needs no asking. */
+const NEXT_POLL_MS = 10_000;
+
+export async function pollEvents(context: ToolContext, params: JsonObject): Promise<JsonObject> {
+  const { log } = context.app;
+  const subscription = await subscriptionOf(context.app, params);
+  const { maxEvents } = params;
+  const limit = typeof maxEvents === 'number' && maxEvents > 0 ? maxEvents : DEFAULT_LIMIT;
+  const head = log.head();
+  const { selection, after } = subscription;
+  const wanted = { ...selection, order: 'oldest', after, limit } as const;
+  const events: JsonObject[] = [];
+  const { signal } = context;
+  const reading = log.readEntries({ ...boundedSelection(wanted, head), signal });
+  const end = await readPage(reading, MAX_RESULT_SIZE, async (entry) => {
+    if (await subscription.isLeftOut(entry)) return 0;
+    const text = occurrence(context, subscription, entry);
+    events.push(toJsonObject(JSON.parse(text)));
+    return text.length;
+  });
+  const cursor = String(end.more ? (end.last ?? after) : Math.max(after, head));
+  return { events, cursor, truncated: false, hasMore: end.more, nextPollMs: NEXT_POLL_MS };
+}
