@@ -24,6 +24,7 @@ const DOCUMENTS: readonly (readonly [string, string])[] = [
   ['/protocol.md', 'text/markdown'],
   ['/.well-known/api-catalog', 'application/linkset+json'],
   ['/.well-known/ai-catalog.json', 'application/ai-catalog+json'],
+  ['/.well-known/ard.json', 'application/json'],
 ];
 
 const HOMES: readonly (readonly [string, string])[] = [

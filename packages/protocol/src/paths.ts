@@ -86,6 +86,9 @@ interface ServiceLink {
   readonly type: string;
 }
 
+/** The manifest of Agentic Resource Discovery. */
+export const ARD_PATH = '/.well-known/ard.json';
+
 /** Descriptions of the gateway (RFC 8288, RFC 8631). */
 export const SERVICE_LINKS: readonly ServiceLink[] = [
   { href: '/openapi.json', rel: 'service-desc', type: 'application/json' },
@@ -94,6 +97,7 @@ export const SERVICE_LINKS: readonly ServiceLink[] = [
   { href: '/llms.txt', rel: 'alternate', type: 'text/plain' },
   { href: '/mova-snu.yaml', rel: 'describedby', type: 'application/yaml' },
   { href: '/.well-known/api-catalog', rel: 'api-catalog', type: 'application/linkset+json' },
+  { href: ARD_PATH, rel: 'ard', type: 'application/json' },
 ];
 
 export const SERVICE_LINK_HEADER: Readonly<Record<string, string>> = {

@@ -10,6 +10,8 @@ export interface GuideContext extends Localization {
   /** The address of the gateway, without a slash at its end. */
   readonly address: string;
   readonly routes: readonly DescribedRoute[];
+  /** The public address, where the operator has set one. */
+  readonly publicUrl?: string | undefined;
 }
 
 export interface Link {

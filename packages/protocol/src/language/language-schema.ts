@@ -69,6 +69,7 @@ const DOORS = [
   'protocol',
   'apiCatalog',
   'aiCatalog',
+  'ard',
   'robots',
   'alive',
   'ready',

@@ -37,6 +37,51 @@ suite('what the gateway says of itself', () => {
     assert.ok(guide.includes(`POST ${publicUrl}/api/resonance`));
   });
 
+  test('is cataloged as ARD has it, with the domain of its public address alone', async () => {
+    for (const [publicUrl, domain] of [
+      ['https://presence.example', 'presence.example'],
+      ['http://192.0.2.7:7410', undefined],
+      [undefined, undefined],
+    ] as const) {
+      await using door = await openGateway(
+        openMemoryLog(),
+        publicUrl === undefined ? {} : { publicUrl },
+      );
+      const answer = await fetchBytes(door, '/.well-known/ard.json');
+      assert.match(String(answer.headers['content-type']), /^application\/json/);
+      const manifest = JSON.parse(answer.bytes.toString()) as {
+        entries: Record<string, unknown>[];
+      };
+      assert.deepEqual(Object.keys(manifest), ['entries']);
+      assert.equal(manifest.entries.length, domain === undefined ? 0 : 5);
+      const catalog = JSON.parse(
+        (await fetchBytes(door, '/.well-known/ai-catalog.json')).bytes.toString(),
+      ) as { entries: Record<string, unknown>[] };
+      const identifiers = catalog.entries.map(({ identifier }) => String(identifier));
+      assert.equal(new Set(identifiers).size, 5);
+      for (const entry of manifest.entries) {
+        const { identifier, displayName, type, url, data, representativeQueries } = entry;
+        // The specification's own rules for an entry.
+        const [, publisher] =
+          /^urn:air:([a-z0-9.-]+)(?::[\w.-]+)*:[\w.-]+$/.exec(String(identifier)) ?? [];
+        assert.equal(publisher, domain);
+        assert.ok(identifiers.includes(String(identifier)));
+        for (const member of [displayName, type]) assert.match(String(member), /\S/);
+        assert.equal(data, undefined);
+        const { pathname } = new URL(String(url));
+        assert.equal((await fetchBytes(door, pathname)).status, 200, pathname);
+        assert.ok(Array.isArray(representativeQueries) && representativeQueries.length >= 2);
+      }
+      const address = publicUrl ?? door.url;
+      const robots = (await fetchBytes(door, '/robots.txt')).bytes.toString();
+      assert.ok(robots.endsWith(`\nAgentmap: ${address}/.well-known/ard.json\n`), robots);
+      const { headers } = await fetchBytes(door, '/api');
+      assert.match(String(headers['link']), /<\/\.well-known\/ard\.json>; rel="ard"/);
+      const page = (await fetchBytes(door, '/', { accept: 'text/html' })).bytes.toString();
+      assert.match(page, /<link rel="ard"[^>]* href="[^"]*\/\.well-known\/ard\.json"/);
+    }
+  });
+
   test('has in OpenAPI what the operator decides, in both forms', async () => {
     const publicUrl = 'https://presence.example/gateway';
     const meaning = { en: 'How you feel.', uk: 'Твій настрій.' };

@@ -13,7 +13,7 @@
  * Invariant: No description is loaded or held in memory before somebody requests it.
  * Test: `test/lazy-loading.test.ts` “nothing of this is loaded before it is asked for:”
  */
-import { SERVICE_LINK_HEADER } from '@open-presence/protocol';
+import { ARD_PATH, SERVICE_LINK_HEADER } from '@open-presence/protocol';
 
 import { contentHash, sendResponse } from '../../http/response/response.ts';
 import { contentLanguage, NO_STORE, NO_CACHE } from '../../http/response/headers.ts';
@@ -42,6 +42,7 @@ const DOCUMENTS: readonly (readonly [name: PageName, path: string, type: string]
   ['protocol', '/protocol.md', 'text/markdown'],
   ['apiCatalog', '/.well-known/api-catalog', 'application/linkset+json'],
   ['aiCatalog', '/.well-known/ai-catalog.json', 'application/ai-catalog+json'],
+  ['ard', ARD_PATH, 'application/json'],
 ];
 
 export const docsDoor: ProtocolDoor = {
@@ -86,13 +87,13 @@ function page(type: string, name: PageName): DoorHandler {
   const isWelcome = name.includes('/');
   return async (context) => {
     const { PAGES } = await import('./pages.ts');
-    const { routes } = context.app;
+    const { routes, publicUrl } = context.app;
     const localization = localizationFor(context);
     const address = publicAddressOf(context);
     const [path = ''] = (context.request.url ?? '').split('?', 1);
     const root = path.endsWith('/') ? '..' : '.';
     const query = queryOf(context.request);
-    const place = { routes, address, root, query };
+    const place = { routes, publicUrl, address, root, query };
     const rendered: RenderedPage = await PAGES[name]({ ...localization, ...place });
     const headers = {
       ...(isWelcome ? NO_STORE : NO_CACHE),

@@ -1,6 +1,7 @@
 /** What is the same for every caller: the language file, its schema, robots.txt, `/docs`. */
-import { contactUri, GatewayError, LOCALES } from '@open-presence/protocol';
+import { ARD_PATH, contactUri, GatewayError, LOCALES } from '@open-presence/protocol';
 
+import { publicAddressOf } from '../../http/public-address.ts';
 import { contentHash, jsonBody, sendResponse } from '../../http/response/response.ts';
 import { COMMON_HEADERS, NO_CACHE, vary } from '../../http/response/headers.ts';
 import type { DoorRequest } from '../context.ts';
@@ -39,8 +40,10 @@ const ROBOTS: string = [
   'Allow: /\n\nUser-agent: *\nDisallow: /api/say\nAllow: /\n',
 ].join('');
 
+/** Its last line leads AI systems to what they can use here (ARD 0.91). */
 export async function robots(context: DoorRequest): Promise<void> {
-  await send(context, 'text/plain; charset=utf-8', Buffer.from(ROBOTS), 'robots');
+  const body = Buffer.from(`${ROBOTS}\nAgentmap: ${publicAddressOf(context)}${ARD_PATH}\n`);
+  await send(context, 'text/plain; charset=utf-8', body, contentHash(body));
 }
 
 /** How far in the future the contact is valid: less than a year (RFC 9116 section 2.5.5). */
