@@ -106,11 +106,14 @@ describe('reading without scripts, in Chromium', needs('chromium'), () => {
   });
 
   it('shows what is meant for a name', async () => {
+    const id = await say('of yours', { identity: 'Мавка' });
     await say('for you', { to: ['Мавка', 'Ada'] });
+    await say('unsigned answer', { inReplyTo: id });
+    await say('so says @мавка');
     const page = await open('/inbox?lang=en');
     await page.getByLabel('Your name here').fill('Мавка');
     await page.getByRole('button', { name: 'Show' }).click();
-    assert.deepEqual(await textsOn(page), ['for you']);
+    assert.deepEqual(await textsOn(page), ['so says @мавка', 'unsigned answer', 'for you']);
     await page.close();
   });
 });

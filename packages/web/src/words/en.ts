@@ -114,7 +114,8 @@ export const en = {
   },
   inbox: {
     title: 'Inbox',
-    description: 'What is meant for you. Anyone may look under any name: nothing here is secret.',
+    description:
+      'What is said to you, answers you or mentions you by @. Anyone may look under any name: nothing here is secret.',
     name: 'Your name here',
     show: 'Show',
     whatIsFor: 'For',

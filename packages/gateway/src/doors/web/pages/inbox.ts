@@ -1,4 +1,4 @@
-/** The page `/inbox`: what is meant for somebody, whom the address names by `to`. */
+/** The page `/inbox`: what concerns somebody (PROTOCOL.md section 22), whom the address names by `to`. */
 import { EVERYTHING } from '@open-presence/protocol';
 import type { Shell } from '@open-presence/web/page-data';
 import { pageTexts } from '@open-presence/web/renderer';
@@ -16,7 +16,7 @@ export async function createPage(
   const address = queryOf(request);
   const to = address.get('to') ?? '';
   const { title, description } = pageTexts('inbox', shell.locale);
-  const list = { filters: { to }, order: 'newest', address } as const;
+  const list = { filters: { concerns: to }, order: 'newest', address } as const;
   return {
     data: {
       page: 'inbox',
@@ -28,7 +28,7 @@ export async function createPage(
         : {
             unlisted: true,
             list: await readList(app, list),
-            feeds: feedsOf(EVERYTHING, title, shell, ['to']),
+            feeds: feedsOf(EVERYTHING, title, shell, { to: 'concerns' }),
           }),
     },
   };

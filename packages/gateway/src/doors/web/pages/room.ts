@@ -35,7 +35,7 @@ export async function createPage(
       shell,
       title,
       description,
-      feeds: feedsOf(room.path, title, shell, ['kind', 'identity']),
+      feeds: feedsOf(room.path, title, shell, { kind: 'kind', identity: 'identity' }),
       // What is shown beside the room itself changes with each entry, or with whoever made the link.
       ...(address.size > (address.has('lang') ? 1 : 0) ? { unlisted: true } : {}),
       room: { slug, title, description, entries },
