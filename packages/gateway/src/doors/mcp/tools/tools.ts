@@ -128,7 +128,8 @@ const READ_TOOLS: readonly (readonly [
   ['read', ['room', 'identity', 'to', 'thread', 'after', 'before'], ['limit', 'filters']],
   ['search', ['q', 'room', 'identity', 'after', 'before', 'skip'], ['limit', 'filters'], ['q']],
   ['get_entry', [], ['id', 'from'], ['id']],
-  ['list_rooms', [], []],
+  // Strict clients refuse a schema without properties.
+  ['list_rooms', [], ['as']],
   ['who_is_here', ['room'], ['limit', 'as']],
   ['wait_for_news', ['room', 'thread', 'after'], ['seconds', 'filters']],
 ];

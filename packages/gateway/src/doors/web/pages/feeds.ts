@@ -19,10 +19,12 @@ export function feedsOf(
   filters: Readonly<Record<string, string>> = {},
 ): NonNullable<PageData['feeds']> {
   if (shell?.isCut === true) return [];
-  const given = [...(shell === undefined ? [] : queryIn(shell))].flatMap(([name, value]): [string, string][] => {
-    const filter = Object.hasOwn(filters, name) ? filters[name] : undefined;
-    return filter === undefined || value === '' ? [] : [[filter, value]];
-  });
+  const given = [...(shell === undefined ? [] : queryIn(shell))].flatMap(
+    ([name, value]): [string, string][] => {
+      const filter = Object.hasOwn(filters, name) ? filters[name] : undefined;
+      return filter === undefined || value === '' ? [] : [[filter, value]];
+    },
+  );
   const query = given.length === 0 ? '' : `?${new URLSearchParams(given).toString()}`;
   if (query.length > MAX_QUERY_LENGTH) return [];
   return FEED_FORMS.map((form) => {
