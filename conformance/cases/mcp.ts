@@ -441,4 +441,37 @@ export const mcp: readonly Case[] = [
       asNonBlank(asObject(asObject(asArray(asObject(result)['messages'])[0])['content'])['text']);
     }
   }),
+  check('18.10', 'events', async (gateway) => {
+    const { result } = await ask(gateway, 'events/list', '{}');
+    const types = asArray(asObject(result)['events']).map(asObject);
+    assert.deepEqual(
+      types.map(({ name }) => name),
+      ['entry', 'concerns', 'first_contact'],
+    );
+    for (const { delivery } of types) assert.deepEqual(delivery, ['poll', 'push']);
+    const poll = async (name: string, given: object, cursor?: unknown): Promise<JsonObject> => {
+      const params = JSON.stringify({ name, arguments: given, cursor });
+      return asObject((await ask(gateway, 'events/poll', params))['result']);
+    };
+    const identity = uniqueName();
+    const { events: none, cursor } = await poll('entry', { identity });
+    assert.deepEqual(none, []);
+    const own = (await gateway.contribute('garden', traceBody(identity))).entry;
+    const answer = traceBody(uniqueName(), { inReplyTo: own.id });
+    const reply = (await gateway.contribute('garden', answer)).entry;
+    for (const [name, id] of [
+      ['entry', own.id],
+      ['concerns', reply.id],
+    ] as const) {
+      const { events, ...told } = await poll(name, { identity }, cursor);
+      assert.deepEqual(
+        asArray(events).map((event) => asObject(event)['eventId']),
+        [id],
+      );
+      const again = await poll(name, { identity }, told['cursor']);
+      assert.deepEqual([again['events'], again['truncated']], [[], false]);
+    }
+    const { error } = await ask(gateway, 'events/poll', '{"name":"nothing"}');
+    assert.equal(asObject(error)['code'], -32_011);
+  }),
 ];

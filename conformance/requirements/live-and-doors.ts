@@ -187,6 +187,10 @@ export const LIVE_AND_DOORS = {
     long: 'Arguments of any length become an entry, wherever they stand in the message.',
     envelope: 'A message that is too long beside its entry is answered with its id.',
   },
+  '18.10': {
+    events:
+      'Events are listed, and told once each from cursor to cursor, as polling asks for them.',
+  },
   '19.1': {
     card: 'The agent card names the bindings and the skills.',
     'old-card': 'The card has what clients of 0.3 look for, at both paths.',
