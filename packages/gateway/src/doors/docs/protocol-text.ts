@@ -17,8 +17,9 @@ export async function protocolText(sections: readonly string[]): Promise<Buffer>
   const bytes = await readFile(existsSync(PACKED_PROTOCOL) ? PACKED_PROTOCOL : PROTOCOL);
   if (sections.length === 0) return bytes;
   const [, ...chapters] = bytes.toString().split(CHAPTERS);
-  const found = new Set(sections.map((section) => sectionIn(chapters, section)));
-  return Buffer.from([...found].join(''));
+  // Each once, however often it is asked for.
+  const found = Array.from(new Set(sections), (section) => sectionIn(chapters, section));
+  return Buffer.from(found.join(''));
 }
 
 function sectionIn(chapters: readonly string[], section: string): string {

@@ -1,6 +1,7 @@
 /** What a tool is called with: its context, and its arguments, read as parameters of a listing. */
 import { SELECTOR_NAMES, GatewayError, type Kind } from '@open-presence/protocol';
 
+import { yieldPeriodically } from '../../../fair-turns.ts';
 import { queryOf, readQuery } from '../../../http/query.ts';
 import type { Localization } from '../../../http/route-description.ts';
 import { parseSearchSelection } from '../../../intake/selection.ts';
@@ -78,8 +79,11 @@ export async function parametersOf(
     throw invalidArgument(name, `"${name}" has no effect here: leave it out`, subject);
   }
   const parameters = namedParameters(args, subject, names);
+  const yieldTurn = yieldPeriodically();
   for (const [name, value] of await filtersIn(args, names)) {
     if (names.includes(name)) parameters.append(name, value);
+    const turn = yieldTurn();
+    if (turn !== undefined) await turn;
   }
   return parameters;
 }

@@ -2,6 +2,7 @@
 import type { CallToolResult, Tool } from '@modelcontextprotocol/server';
 import { type Kind, KINDS, type Language, type Locale } from '@open-presence/protocol';
 
+import { yieldPeriodically } from '../../../fair-turns.ts';
 import { UnknownNames } from '../../../http/parameter-check.ts';
 import type { Localization } from '../../../http/route-description.ts';
 import { type JsonObject, toJsonObject } from '../../../json/json-object.ts';
@@ -91,9 +92,13 @@ export async function argumentNotes(
   for (const [given, value] of Object.entries(whole)) {
     if (value !== null && !near.has(given)) unknown.add(given);
   }
-  if (taken.length > 0)
-    for (const given of (await filtersIn(whole, taken)).keys())
-      if (!taken.includes(given)) unknown.add(given);
+  const yieldTurn = yieldPeriodically();
+  const filters = taken.length === 0 ? [] : (await filtersIn(whole, taken)).keys();
+  for (const given of filters) {
+    if (!taken.includes(given)) unknown.add(given);
+    const turn = yieldTurn();
+    if (turn !== undefined) await turn;
+  }
   return unknown.notes(near, 'argument');
 }
 
