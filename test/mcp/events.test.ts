@@ -160,7 +160,7 @@ suite('events of MCP', () => {
       [{ name: 'entry', arguments: { room: 5 } }, -32_602, /"room" must be a string/],
       [{ name: 'entry', arguments: { room: 'nowhere' } }, -32_602, /nowhere/],
       [{ name: 'concerns' }, -32_602, /"identity" must be the one name/],
-      [{ name: 'entry', cursor: '999999999' }, -32_602, /beyond its head/],
+      [{ name: 'entry', cursor: '999999999' }, -32_602, /"cursor" must be one from this log/],
     ] as const)
       for (const method of ['events/poll', 'events/stream']) {
         const error = asObject((await send(method, params))['error']);

@@ -100,7 +100,7 @@ export async function subscriptionOf(
     parameters.set('concerns', requiredName(parameters.getAll('identity')));
     parameters.delete('identity');
   }
-  const from = textArgument({ cursor }, 'cursor', SUBJECT);
+  const from = cursorIn(cursor, app.log.head());
   if (from !== undefined) parameters.set('after', from);
   if (typeof maxAgeMs === 'number') {
     parameters.set('since', new Date(Math.max(0, app.log.now() - maxAgeMs)).toISOString());
@@ -115,6 +115,13 @@ export async function subscriptionOf(
     // What a name says itself does not concern it.
     isLeftOut: async (entry) => own !== undefined && (await said(entry, 1)).from === own,
   };
+}
+
+function cursorIn(cursor: unknown, head: Seq): string | undefined {
+  const from = textArgument({ cursor }, 'cursor', SUBJECT);
+  if (from === undefined || (/^\d+$/.test(from) && Number(from) <= head)) return from;
+  const detail = `"cursor" must be one from this log, whose newest is "${head}", got ${quoted(from)}: the log was restored from a backup, or the cursor is another gateway's. Without a cursor, events begin now; "0" is for all`;
+  throw invalidArgument('cursor', detail, SUBJECT);
 }
 
 /** Unlike tools, events are never asked for by mistake without an error: nobody would read a note. */
