@@ -20,6 +20,8 @@ export interface EventFormat {
   event(value: unknown): string;
   /** Writes the error that ends the stream. */
   error(thrown: unknown): string;
+  /** The last frame if the gateway ends the stream when it stops. */
+  readonly end?: string;
 }
 
 /** Throws what is thrown before the first event: until then, no stream has started. */
@@ -54,6 +56,7 @@ async function writeEvents(
   format: EventFormat,
 ): Promise<void> {
   const yieldTurn = yieldPeriodically();
+  if (format.end !== undefined) stream.lastChunk = frame(format.end);
   try {
     for (let step = first; step.done !== true; step = await rest.next()) {
       await stream.drained();
@@ -62,6 +65,7 @@ async function writeEvents(
       await yieldTurn();
     }
   } catch (error) {
+    stream.lastChunk = undefined;
     stream.write(frame(format.error(error)));
   }
   await stream.drained();

@@ -11,15 +11,12 @@ import {
   type ServerContext,
 } from '@modelcontextprotocol/server';
 
-import { z } from 'zod/v4';
-
 import type { Localization } from '../../http/route-description.ts';
 import { toJsonObject } from '../../json/json-object.ts';
 import { untilSeen } from '../../operations/until-seen.ts';
 import { localizationFor } from '../context.ts';
-import { EVENTS_EXTENSION, listEventTypes } from './events/event-types.ts';
-import { pollEvents } from './events/poll.ts';
-import { eventError } from './events/stream.ts';
+import { EVENTS_EXTENSION } from './events/event-types.ts';
+import { handleEvents } from './events/requests.ts';
 import { listResources, listResourceTemplates, readResource, resourceError } from './resources.ts';
 import { SERVER_NAME } from './server-card.ts';
 import { errorResult } from './tools/results.ts';
@@ -147,29 +144,6 @@ function handlePrompts(server: Server, localization: Localization): void {
     const prompt = getPrompt(localization, params);
     if (prompt !== undefined) return prompt;
     throw unknownName('prompt', params.name, Object.keys(localization.language.mcp.prompts));
-  });
-}
-
-const ListParams = z.looseObject({ cursor: z.string().nullish() });
-const PollParams = z.looseObject({
-  name: z.string(),
-  arguments: z.record(z.string(), z.unknown()).nullish(),
-  cursor: z.string().nullish(),
-  maxAgeMs: z.number().nonnegative().nullish(),
-  maxEvents: z.number().int().positive().nullish(),
-});
-
-function handleEvents(server: Server, localization: Localization, contextOf: ContextOf): void {
-  server.setRequestHandler('events/list', { params: ListParams }, () => {
-    return { events: listEventTypes(localization) };
-  });
-  server.setRequestHandler('events/poll', { params: PollParams }, async (params, serverContext) => {
-    const context = contextOf(serverContext);
-    try {
-      return await pollEvents(context, params);
-    } catch (error) {
-      throw eventError(context.app, error);
-    }
   });
 }
 

@@ -136,6 +136,7 @@ export class EventStream {
   /** Made when somebody asks for it: most streams only wait in their group. */
   #ended: AbortController | undefined;
   #onEnd: (() => void) | undefined;
+  #lastChunk: StreamChunk | undefined;
   #wroteAt: number = performance.now();
   /** Whether the last chunk ended with a whole event. */
   #betweenEvents = true;
@@ -178,6 +179,11 @@ export class EventStream {
     this.#onEnd = callback;
   }
 
+  /** What `end` writes if it can be read as a whole event. */
+  set lastChunk(chunk: StreamChunk | undefined) {
+    this.#lastChunk = chunk;
+  }
+
   /** On the clock of `performance.now()`. */
   get wroteAt(): number {
     return this.#wroteAt;
@@ -209,6 +215,7 @@ export class EventStream {
   /** Does not wait for a reader who stalls: it resumes from its cursor, as after any other end. */
   end(): void {
     const { isStalled: stalls } = this;
+    if (this.#lastChunk !== undefined) this.writeIfIdle(this.#lastChunk);
     this.closed();
     if (stalls) this.#socket?.destroy();
     else if (this.#response !== undefined) this.#response.end();

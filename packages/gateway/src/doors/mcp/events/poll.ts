@@ -3,17 +3,19 @@ import { toJsonObject, type JsonObject } from '../../../json/json-object.ts';
 import { readPage, boundedSelection, DEFAULT_LIMIT } from '../../../operations/read-page.ts';
 import { MAX_RESULT_SIZE } from '../tools/results.ts';
 import type { ToolContext } from '../tools/tool-call.ts';
-import { occurrence, subscriptionOf } from './event-types.ts';
+import { occurrence } from './event-types.ts';
+import { subscriptionOf, wholeNumberIn } from './subscription.ts';
 
 /** A suggestion: whoever asks more often is answered as well, and `events/stream` needs no asking. */
 const NEXT_POLL_MS = 10_000;
 
 export async function pollEvents(context: ToolContext, params: JsonObject): Promise<JsonObject> {
   const { log } = context.app;
-  const subscription = await subscriptionOf(context.app, params);
-  const { maxEvents } = params;
-  const limit = typeof maxEvents === 'number' && maxEvents > 0 ? maxEvents : DEFAULT_LIMIT;
+  // First: whatever comes while the params are read is not older than a cursor of now.
   const head = log.head();
+  const subscription = await subscriptionOf(context.app, params);
+  const maxEvents = wholeNumberIn(params, 'maxEvents', 1) ?? DEFAULT_LIMIT;
+  const limit = Math.min(maxEvents, Number.MAX_SAFE_INTEGER);
   const { selection, after } = subscription;
   const wanted = { ...selection, order: 'oldest', after, limit } as const;
   const events: JsonObject[] = [];
@@ -21,7 +23,7 @@ export async function pollEvents(context: ToolContext, params: JsonObject): Prom
   const reading = log.readEntries({ ...boundedSelection(wanted, head), signal });
   const end = await readPage(reading, MAX_RESULT_SIZE, async (entry) => {
     if (await subscription.isLeftOut(entry)) return 0;
-    const text = occurrence(context, subscription, entry);
+    const text = occurrence(context, subscription.name, entry);
     events.push(toJsonObject(JSON.parse(text)));
     return text.length;
   });

@@ -14,14 +14,19 @@ import { localizationFor, type DoorRequest } from '../../context.ts';
 import { streamEvents } from '../../stream-events.ts';
 import { asGatewayError } from '../tools/results.ts';
 import type { McpRequest } from '../tools/tool-call.ts';
-import { occurrence, subscriptionOf, type Subscription } from './event-types.ts';
+import { occurrence } from './event-types.ts';
+import { subscriptionOf, type Subscription } from './subscription.ts';
 
-/** As often as other streams show that they live. */
-const HEARTBEAT_MS = 15_000;
+/** Before other streams send a comment, which has no cursor. */
+const HEARTBEAT_MS = 10_000;
 const SUBSCRIPTION_ID = 'io.modelcontextprotocol/subscriptionId';
+/** The result of a stream that the gateway ends. */
+const ENDED = { resultType: 'complete', _meta: {} };
 
+/** Whether the message is a request: nobody waits for the answer to one without an id. */
 export function isEventStream(message: unknown): boolean {
-  return toJsonObject(message)['method'] === 'events/stream';
+  const { id, method } = toJsonObject(message);
+  return method === 'events/stream' && (typeof id === 'string' || typeof id === 'number');
 }
 
 /** Until the caller leaves or the gateway stops. */
@@ -30,16 +35,16 @@ export async function streamNotifications({
   message,
   release,
 }: McpRequest): Promise<void> {
-  const { id = null, params } = toJsonObject(message);
+  const { id, params } = toJsonObject(message);
   const { app } = context;
   try {
     using caller = abortOnDisconnect(context);
-    const signal = AbortSignal.any([caller.signal, app.shutdown.signal]);
     const subscription = await subscriptionOf(app, toJsonObject(params));
-    const events = notificationsOf(context, subscription, id, signal);
+    const events = notificationsOf(context, subscription, id, caller.signal);
     const format = {
       event: (text: unknown) => `data: ${String(text)}`,
       error: errorFrame(app, id),
+      end: `data: ${JSON.stringify({ jsonrpc: '2.0', id, result: ENDED })}`,
     };
     await streamEvents(context, events, format, release);
   } catch (error) {
@@ -69,7 +74,7 @@ async function* notificationsOf(
     for await (const range of follow(log, selection, { after: cursor, signal: following })) {
       for await (const entry of log.readEntries({ ...range, signal })) {
         if (await subscription.isLeftOut(entry)) continue;
-        yield notification('event', occurrence(localization, subscription, entry));
+        yield notification('event', occurrence(localization, subscription.name, entry));
       }
       cursor = range.before - 1;
     }

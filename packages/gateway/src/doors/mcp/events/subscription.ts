@@ -1,0 +1,120 @@
+/**
+ * What a subscriber asks for, read alike for `events/poll` and `events/stream`. Nothing is stored for a
+ * subscriber: its cursor is a seq of the log.
+ *
+ * Unlike arguments of tools, whatever cannot be obeyed is an error: nobody would read a note, and silence
+ * would look as if nothing happened.
+ */
+import { ProtocolError } from '@modelcontextprotocol/server';
+import { quoted } from '@open-presence/protocol';
+
+import { isJsonObject, type JsonObject } from '../../../json/json-object.ts';
+import { facet } from '../../../log/facet.ts';
+import type { Entry, Selection, Seq } from '../../../log/log.ts';
+import { NearNames } from '../../../near-names.ts';
+import { requiredName } from '../../../operations/catch-up.ts';
+import { said } from '../../../operations/said.ts';
+import { untilSeen } from '../../../operations/until-seen.ts';
+import type { DoorContext } from '../../context.ts';
+import { invalidArgument, namedParameters, selectionOf, textArgument } from '../tools/tool-call.ts';
+import { EVENT_NAMES, FILTERS, type EventName } from './event-types.ts';
+
+/** The extension's code for a name that no event type has. */
+const NOT_FOUND = -32_011;
+const SUBJECT = 'the events';
+
+export interface Subscription {
+  readonly name: EventName;
+  readonly selection: Pick<Selection, 'facets' | 'since'>;
+  /** Where to go on: after this entry. */
+  readonly after: Seq;
+  /** Whether the entry is no event for the subscriber. */
+  isLeftOut(entry: Entry): Promise<boolean>;
+}
+
+/** Throws a `ProtocolError` for an unknown name, and a `GatewayError` for what else cannot be used. */
+export async function subscriptionOf(app: DoorContext, params: JsonObject): Promise<Subscription> {
+  const { log } = app;
+  const name = eventNamed(params['name']);
+  const args = argumentsOf(name, params['arguments']);
+  const { cursor } = params;
+  await untilSeen(log, [...Object.entries(args), ['after', cursor]]);
+  const after = cursorIn(cursor, log.head());
+  const parameters = namedParameters(args, SUBJECT, FILTERS[name]);
+  const own = name === 'concerns' ? requiredName(parameters.getAll('identity')) : undefined;
+  if (own !== undefined) {
+    parameters.delete('identity');
+    parameters.set('concerns', own);
+  }
+  const maxAge = wholeNumberIn(params, 'maxAgeMs', 0);
+  if (maxAge !== undefined)
+    parameters.set('since', new Date(Math.max(0, log.now() - maxAge)).toISOString());
+  const { facets, since } = await selectionOf(app, parameters);
+  const contact = name === 'first_contact' ? [facet('kind', 'resonance')] : [];
+  return {
+    name,
+    selection: { facets: [...facets, ...contact], ...(since === undefined ? {} : { since }) },
+    after,
+    // What a name says itself does not concern it.
+    isLeftOut: async (entry) => own !== undefined && (await said(entry, 1)).from === own,
+  };
+}
+
+/** A member of the params that counts something; undefined where it is not given. */
+export function wholeNumberIn(
+  params: JsonObject,
+  member: string,
+  least: number,
+): number | undefined {
+  const value = params[member];
+  if (value === undefined || value === null) return undefined;
+  if (typeof value === 'number' && Number.isInteger(value) && value >= least) return value;
+  throw invalidArgument(member, `"${member}" must be a whole number from ${least}`, SUBJECT);
+}
+
+function eventNamed(given: unknown): EventName {
+  const name = EVENT_NAMES.find((one) => one === given);
+  if (name !== undefined) return name;
+  const known = EVENT_NAMES.join(', ');
+  if (typeof given !== 'string')
+    throw invalidArgument('name', `"name" must be one of ${known}`, SUBJECT);
+  const message = `There is no event type ${quoted(given)}. There are ${known}.`;
+  throw new ProtocolError(NOT_FOUND, message, { kind: 'event' });
+}
+
+function argumentsOf(type: EventName, given: unknown): JsonObject {
+  if (given === undefined || given === null) return {};
+  if (!isJsonObject(given)) {
+    const example = '{"room":"memory-garden"}';
+    throw invalidArgument(
+      'arguments',
+      `"arguments" must be an object, such as ${example}`,
+      SUBJECT,
+    );
+  }
+  const near = new NearNames(FILTERS[type]);
+  for (const [name, value] of Object.entries(given)) {
+    if (!near.has(name)) {
+      const meant = near.nearest(name);
+      const advice = meant === undefined ? '' : ` Did you mean ${quoted(meant.known)}?`;
+      const detail = `${type} has no argument ${quoted(name)}: it takes ${FILTERS[type].join(', ')}.${advice}`;
+      throw invalidArgument(name, detail, SUBJECT);
+    }
+    if (!isTexts(value))
+      throw invalidArgument(name, `"${name}" must be a string or an array of strings`, SUBJECT);
+  }
+  return given;
+}
+
+function isTexts(value: unknown): boolean {
+  return [value].flat().every((one) => typeof one === 'string');
+}
+
+/** Without a cursor, what comes from now on. */
+function cursorIn(cursor: unknown, head: Seq): Seq {
+  const from = textArgument({ cursor }, 'cursor', SUBJECT);
+  if (from === undefined) return head;
+  if (/^[0-9]+$/.test(from) && Number(from) <= head) return Number(from);
+  const detail = `"cursor" must be one from this log, whose newest is "${head}", got ${quoted(from)}: the log was restored from a backup, or the cursor is another gateway's. Without a cursor, events begin now; "0" is for all`;
+  throw invalidArgument('cursor', detail, SUBJECT);
+}
