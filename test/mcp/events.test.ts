@@ -161,12 +161,41 @@ suite('events of MCP', () => {
       [{ name: 'entry', arguments: { room: 'nowhere' } }, -32_602, /nowhere/],
       [{ name: 'concerns' }, -32_602, /"identity" must be the one name/],
       [{ name: 'entry', cursor: '999999999' }, -32_602, /"cursor" must be one from this log/],
+      [{ name: 'entry', cursor: 'abc' }, -32_602, /"cursor" must be one from this log.*got "abc"/],
+      [{ name: 'entry', arguments: 'room' }, -32_602, /"arguments" must be an object/],
+      [{ name: 'entry', maxAgeMs: 'x' }, -32_602, /"maxAgeMs" must be a whole number from 0/],
+      [{}, -32_602, /"name" must be one of entry, concerns, first_contact/],
     ] as const)
       for (const method of ['events/poll', 'events/stream']) {
         const error = asObject((await send(method, params))['error']);
         assert.equal(error['code'], code, `${method} ${JSON.stringify(params)}`);
         assert.match(asString(error['message']), message);
       }
+    const few = asObject((await send('events/poll', { name: 'entry', maxEvents: 0 }))['error']);
+    assert.match(asString(few['message']), /"maxEvents" must be a whole number from 1/);
+    const webhook = asObject((await send('events/subscribe', { name: 'entry' }))['error']);
+    assert.equal(webhook['code'], -32_014);
+    assert.deepEqual(webhook['data'], { feature: 'deliveryMode', value: 'webhook' });
+  });
+
+  test('are streamed to whoever waits for an answer alone', async () => {
+    const message = { jsonrpc: '2.0', method: 'events/stream', params: { name: 'entry' } };
+    const post = (sent: object): Promise<Response> =>
+      fetch(`${gateway.url}/mcp`, { method: 'POST', body: JSON.stringify(sent) });
+    assert.equal((await post(message)).status, 202);
+    const answer = await post([{ ...message, id: 1 }]);
+    assert.match(await answer.text(), /-32600.*Send events\/stream alone/);
+  });
+
+  test('are left out from before the age that is asked for', async () => {
+    const identity = uniqueName();
+    const { cursor } = await poll({ name: 'entry' });
+    await trace(identity, 'old');
+    const asked = { name: 'entry', arguments: { identity }, cursor };
+    // The clock goes on by a millisecond at least.
+    await new Promise((resolve) => void setTimeout(resolve, 5));
+    assert.deepEqual((await poll({ ...asked, maxAgeMs: 0 }))['events'], []);
+    assert.deepEqual(textsOf((await poll({ ...asked, maxAgeMs: 3_600_000 }))['events']), ['old']);
   });
 
   for (const [way, open] of [

@@ -22,8 +22,7 @@ const params = z.looseObject({});
 const UNSUPPORTED = -32_014;
 const NO_WEBHOOKS =
   'There are no webhooks here: a callback belongs to somebody who is known, and nobody has to be. Call events/poll, or keep events/stream open; both go on from a cursor.';
-const ALONE =
-  'Send events/stream alone: a batch is answered once, and a stream goes on.';
+const ALONE = 'Send events/stream alone: a batch is answered once, and a stream goes on.';
 
 export function handleEvents(
   server: Server,
