@@ -36,7 +36,7 @@ suite('the web door', () => {
   test('offers the feeds of what a page shows', async () => {
     await using gateway = await openGateway(openMemoryLog());
     for (const [page, feed] of [
-      ['/inbox?to=Lumen', '/api/entries.atom?to=Lumen'],
+      ['/inbox?to=Lumen', '/api/entries.atom?concerns=Lumen'],
       [
         '/rooms/shepit-wall?kind=seeds&identity=a%26b',
         '/api/rooms/shepit-wall.atom?kind=seeds&identity=a%26b',

@@ -26,19 +26,25 @@ export function useDraft(
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   const delay = useRef<number>(DELAY_MS);
   const isChanged = useRef(false);
+  /** What the database does not have yet, even if it is being stored. */
+  const unstored = useRef<object | undefined>(undefined);
   const stopTimer = (): void => {
     clearTimeout(timer.current);
     timer.current = undefined;
   };
   const store = (isLeaving: boolean): void => {
-    if (timer.current === undefined) return;
+    const change = unstored.current;
+    if (change === undefined) return;
     stopTimer();
     const start = performance.now();
     const content = read();
     if (isLeaving && content !== undefined) rescueDraft(form, content);
     const stored = content === undefined ? removeDraft(form) : storeDraft(form, content);
+    const forget = (): void => {
+      if (unstored.current === change) unstored.current = undefined;
+    };
     // Without a database the form is posted by the browser itself, which restores it too.
-    stored.catch(() => {});
+    stored.then(forget, () => {});
     delay.current = Math.max(DELAY_MS, (performance.now() - start) / MAX_SHARE);
   };
   const latest = useRef(store);
@@ -56,11 +62,13 @@ export function useDraft(
   return {
     changed() {
       isChanged.current = true;
+      unstored.current = {};
       clearTimeout(timer.current);
       timer.current = setTimeout(() => latest.current(false), delay.current);
     },
     cancel() {
       isChanged.current = false;
+      unstored.current = undefined;
       stopTimer();
     },
     hasChanged: () => isChanged.current,
