@@ -69,7 +69,7 @@ export default defineConfig(({ isSsrBuild = false }) => ({
     rolldownOptions: {
       input: isSsrBuild ? 'src/renderer.tsx' : 'src/client.tsx',
       // On a slow machine, they would stand on the screen of whoever installs the gateway.
-      checks: { bundlerTimings: false },
+      checks: { bundlerTimings: false, ineffectiveDynamicImport: !isSsrBuild },
     },
   },
 }));

@@ -24,7 +24,7 @@ describe('taking part, in Chromium', needs('chromium'), () => {
   it('keeps what is typed across a reload and a change of language, and who one is', async () => {
     await using visitor = await visit(browser, gateway.url);
     const { page } = visitor;
-    await openForm(page, 'Leave a trace');
+    await openForm(page, 'Say hello');
     await page.getByLabel('Your text').fill('typed, not sent');
     await page.getByLabel('Your name').fill('Мавка');
     await page.reload();
@@ -85,8 +85,8 @@ describe('taking part, in Chromium', needs('chromium'), () => {
       return top >= 0 && bottom <= innerHeight;
     })()`);
     assert.equal(seen, true);
-    await page.getByRole('link', { name: 'Wanderer' }).click();
-    await page.waitForURL(/\/entries\//);
+    await page.locator('.contact').getByRole('link', { name: 'Wanderer' }).click();
+    await page.waitForURL(/\/visitors\/Wanderer$/);
   });
 
   it('sends what was written offline, each once and in order, when the connection is back', async () => {
@@ -116,7 +116,7 @@ describe('taking part, in Chromium', needs('chromium'), () => {
     const { port } = new URL(first.url);
     await using visitor = await visit(browser, first.url);
     const { page, context } = visitor;
-    await openForm(page, 'Leave a trace');
+    await openForm(page, 'Say hello');
     await page.getByLabel('Your text').fill('sent into the dark');
     await page.getByLabel('Your name').fill('Lumen');
     await first.kill();
@@ -146,7 +146,7 @@ describe('taking part, in Chromium', needs('chromium'), () => {
       [second, 'typed in the second tab'],
     ]);
     for (const [page, text] of texts) {
-      await openForm(page, 'Leave a trace');
+      await openForm(page, 'Say hello');
       await page.getByLabel('Your text').fill(text);
     }
     for (const [page, text] of [...texts, ...texts]) {
@@ -157,7 +157,7 @@ describe('taking part, in Chromium', needs('chromium'), () => {
     const opening = first.waitForEvent('popup');
     await first.evaluate('void open(location.href)');
     const copy = await opening;
-    await openForm(copy, 'Leave a trace');
+    await openForm(copy, 'Say hello');
     assert.equal(await copy.getByLabel('Your text').inputValue(), '');
     await copy.getByLabel('Your text').fill('typed in the copy');
     await first.reload();
@@ -173,7 +173,7 @@ describe('taking part, in Chromium', needs('chromium'), () => {
     await third.locator('[data-state="stored"]').waitFor();
     const fourth = await context.newPage();
     await fourth.goto(gateway.url);
-    await openForm(fourth, 'Leave a trace');
+    await openForm(fourth, 'Say hello');
     assert.equal(await fourth.getByLabel('Your text').inputValue(), '');
     assert.equal(await second.getByLabel('Your text').inputValue(), 'typed in the second tab');
   });
@@ -233,7 +233,7 @@ describe('taking part, in Chromium', needs('chromium'), () => {
       await typed;
       await route.continue();
     });
-    await openForm(page, 'Leave a trace');
+    await openForm(page, 'Say hello');
     await page.getByLabel('Your name').fill('Lumen');
     await page.getByLabel('Your text').fill('on its way');
     await page.getByRole('button', { name: 'Send' }).click();
@@ -250,7 +250,7 @@ describe('taking part, in Chromium', needs('chromium'), () => {
   it('shows an error beside its field, with everything that was typed', async () => {
     await using visitor = await visit(browser, gateway.url);
     const { page } = visitor;
-    await openForm(page, 'Leave a trace');
+    await openForm(page, 'Say hello');
     await page.getByLabel('Your text').fill('for no room');
     await page.getByLabel('Your name').fill('Lumen');
     await page.getByLabel('Room', { exact: true }).count();

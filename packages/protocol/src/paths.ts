@@ -22,6 +22,15 @@ export function entryPagePath(id: string): string {
   return `/entries/${id}`;
 }
 
+/** What URLs resolve away, or what proxies change within a path. */
+const NOT_IN_PATHS = /^\.{0,2}$|[/\\%\p{Cc}]/u;
+
+/** The page of everybody who uses this name (PROTOCOL.md section 17.6). */
+export function visitorPagePath(name: string): string {
+  const encoded = encodeURIComponent(name.toWellFormed());
+  return NOT_IN_PATHS.test(name) ? `/visitors?name=${encoded}` : `/visitors/${encoded}`;
+}
+
 const SHOWN_BY_PAGES = /^\/api(\/(?:entries\/[^/]+|rooms\/[^/]+|search|garden))$/;
 
 /** The page that shows what a path of the API answers, if there is one (PROTOCOL.md section 17.5). */

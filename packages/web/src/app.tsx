@@ -3,8 +3,10 @@ import { type State, STATES } from '@open-presence/protocol';
 import type { ComponentChildren, ComponentType, VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 
+import { Count, useNews, WithNews } from './news.tsx';
 import type { PageData, PageName } from './page-data.ts';
-import { href, hrefIn, pathOf, ShellContext, useShell, useWords } from './shell.ts';
+import { href, hrefIn, pathOf, ShellContext, useShell, useWords, WordsContext } from './shell.ts';
+import type { Words } from './words/en.ts';
 import { OutboxList } from './speaking/outbox/outbox-list.tsx';
 import { onOutboxChange } from './speaking/outbox/outbox.ts';
 
@@ -13,16 +15,21 @@ export type PageComponent = ComponentType<{ readonly data: PageData }>;
 interface AppProps {
   readonly data: PageData;
   readonly page: PageComponent;
+  readonly words: Words;
 }
 
-const WITH_FORMS: ReadonlySet<PageName> = new Set(['house', 'room', 'entry', 'write']);
+const WITH_FORMS: ReadonlySet<PageName> = new Set(['house', 'room', 'entry', 'visitor', 'write']);
 
-export function App({ data, page: Page }: AppProps): VNode {
+export function App({ data, page: Page, words }: AppProps): VNode {
   return (
     <ShellContext.Provider value={data.shell}>
-      <Layout hasForms={WITH_FORMS.has(data.page)}>
-        <Page data={data} />
-      </Layout>
+      <WordsContext.Provider value={words}>
+        <WithNews>
+          <Layout hasForms={WITH_FORMS.has(data.page)}>
+            <Page data={data} />
+          </Layout>
+        </WithNews>
+      </WordsContext.Provider>
     </ShellContext.Provider>
   );
 }
@@ -61,17 +68,20 @@ function Layout({ hasForms, children }: LayoutProps): VNode {
 
 function Header(): VNode {
   const shell = useShell();
-  const { layout } = useWords();
+  const { layout, news: words } = useWords();
+  const news = useNews();
   return (
     <header class="header">
       <a class="place" href={href(shell, '/')}>
         <PlaceMark />
         <span class="place-name">{shell.service}</span>
+        <Count of={news?.total ?? 0} label={words.isNew} />
       </a>
       <nav class="navigation" aria-label={layout.navigation}>
         {NAVIGATION.map(([word, path]) => (
           <NavigationLink key={path} path={path}>
             {layout[word]}
+            {word === 'inbox' && <Count of={news?.inbox ?? 0} label={words.isNew} />}
           </NavigationLink>
         ))}
       </nav>
@@ -116,7 +126,13 @@ function LanguageSwitch(): VNode | null {
   const { layout } = useWords();
   const other = locale === 'uk' ? 'en' : 'uk';
   return isCut ? null : (
-    <a class="language" href={hrefIn(other, url)} hreflang={other} lang={other}>
+    <a
+      class="language"
+      href={hrefIn(other, url)}
+      hreflang={other}
+      lang={other}
+      title={layout.otherLanguageName}
+    >
       {layout.otherLanguage}
     </a>
   );
@@ -148,7 +164,7 @@ function StatusSign(): VNode {
   return (
     <p class="status" data-status={status ?? 'unreachable'} role="status" title={meaning}>
       <span class="status-dot" aria-hidden="true" />
-      {name}
+      <span class="status-name">{name}</span>
     </p>
   );
 }

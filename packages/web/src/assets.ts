@@ -37,6 +37,7 @@ export function assetsOf(page: PageName, locale: Locale): PageAssets {
   const found = new Set<string>();
   addImports(entry, found);
   addImports(`src/pages/${page}.tsx`, found);
+  addImports(`src/words/${locale}.ts`, found);
   const [script = '', ...preloads] = Array.from(found, (name) => addressOf(name));
   return {
     script,

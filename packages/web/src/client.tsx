@@ -7,12 +7,14 @@ import './images/icon-maskable-512.png';
 import './images/icon.svg?url';
 import './styles/index.css';
 
+import type { Locale } from '@open-presence/protocol';
 import { hydrate } from 'preact';
 
 import { App, type PageComponent } from './app.tsx';
 import type { PageData, PageName } from './page-data.ts';
 import { repeatedAddress } from './shell.ts';
 import { keepSending } from './speaking/outbox/sender.ts';
+import type { Words } from './words/en.ts';
 import { nameTab } from './speaking/outbox/tab.ts';
 
 const PAGES: Readonly<Record<PageName, () => Promise<{ readonly Page: unknown }>>> = {
@@ -24,8 +26,14 @@ const PAGES: Readonly<Record<PageName, () => Promise<{ readonly Page: unknown }>
   room: () => import('./pages/room.tsx'),
   search: () => import('./pages/search.tsx'),
   speak: () => import('./pages/speak.tsx'),
+  visitor: () => import('./pages/visitor.tsx'),
   waking: () => import('./pages/waking.tsx'),
   write: () => import('./pages/write.tsx'),
+};
+
+const WORDS: Readonly<Record<Locale, () => Promise<Words>>> = {
+  en: async () => (await import('./words/en.ts')).en,
+  uk: async () => (await import('./words/uk.ts')).uk,
 };
 
 async function takeOver(): Promise<void> {
@@ -35,9 +43,9 @@ async function takeOver(): Promise<void> {
   const sent = JSON.parse(json) as PageData;
   const { pathname, searchParams } = new URL(location.href);
   const data = { ...sent, shell: { ...sent.shell, ...repeatedAddress(pathname, searchParams) } };
-  const { Page } = await PAGES[data.page]();
+  const [{ Page }, words] = await Promise.all([PAGES[data.page](), WORDS[data.shell.locale]()]);
   // Each component takes the data of its own page.
-  hydrate(<App data={data} page={Page as PageComponent} />, root);
+  hydrate(<App data={data} page={Page as PageComponent} words={words} />, root);
   performance.mark('hydrated');
 }
 

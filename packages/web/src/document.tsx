@@ -16,16 +16,17 @@ interface DocumentProps extends RenderOptions {
 }
 
 export function Document({ data, page, guide, slots = {} }: DocumentProps): VNode {
+  const words = wordsIn(data.shell.locale);
   return (
     <html lang={data.shell.locale} data-status={data.shell.status} data-page={data.page}>
       <Head data={data} />
       <body>
         <div id="page">
           <SlotsContext.Provider value={slots}>
-            <App data={data} page={page} />
+            <App data={data} page={page} words={words} />
           </SlotsContext.Provider>
         </div>
-        {guide && <Guide {...guide} title={wordsIn(data.shell.locale).layout.forAgents} />}
+        {guide && <Guide {...guide} title={words.layout.forAgents} />}
         <script
           type="application/json"
           id="page-data"
@@ -40,7 +41,12 @@ export function Document({ data, page, guide, slots = {} }: DocumentProps): VNod
 
 /** What scripts need, without what they read in the address. */
 function ofScripts(data: PageData): object {
-  return { ...data, feeds: undefined, shell: { ...data.shell, url: undefined, isCut: undefined } };
+  return {
+    ...data,
+    feeds: undefined,
+    plants: undefined,
+    shell: { ...data.shell, url: undefined, isCut: undefined },
+  };
 }
 
 /** `<` could end the element, and HTML may not have controls and noncharacters. */

@@ -27,6 +27,8 @@ export interface Shell {
   readonly service: string;
   /** URI of whoever runs it. */
   readonly contact?: string | undefined;
+  /** The newest seq when the page was made; missing while the gateway wakes. */
+  readonly head?: number;
   readonly status: State;
   readonly states: Readonly<Record<State, StateText>>;
   readonly rooms: readonly RoomName[];
@@ -35,7 +37,10 @@ export interface Shell {
 
 export interface RoomName {
   readonly slug: string;
+  /** As the interface gives it (section 2.4), in every language. */
   readonly title: string;
+  /** The title in the language of the page, where that is another. */
+  readonly translation?: string;
 }
 
 export interface StateText {
@@ -107,12 +112,15 @@ export interface HouseRoom extends RoomName {
 
 export interface HousePage extends PageHead {
   readonly page: 'house';
-  readonly invitation: string;
   /** The newest seq when the page was made. */
   readonly head: number;
   readonly rooms: readonly HouseRoom[];
   readonly here: readonly PageVisitor[];
   readonly lately: readonly PageVisitor[];
+  /** How many names were written under in the last hour. */
+  readonly wroteLately: number;
+  /** The newest entries as a picture. Scripts do not need them. */
+  readonly plants?: readonly GardenEntry[];
   /** Starts of the newest entries. */
   readonly newest: readonly PageEntry[];
 }
@@ -169,6 +177,30 @@ export interface SearchPage extends PageHead {
   readonly next?: Readonly<Record<string, string>>;
   /** Why the words cannot be searched for. */
   readonly problem?: string;
+}
+
+/** An entry that others answer, and how many entries the conversation has. */
+export interface Conversation {
+  readonly entry: PageEntry;
+  readonly entries: number;
+}
+
+export interface VisitorPage extends PageHead {
+  readonly page: 'visitor';
+  /** Its first 200 UTF-16 code units. */
+  readonly name: string;
+  /** Of this page, in full. */
+  readonly path: string;
+  readonly show: 'said' | 'concerns' | 'conversations';
+  /** When the first entry was stored; missing where nobody has used the name. */
+  readonly since?: string;
+  readonly seeking: readonly string[];
+  /** The newest entries under the name. Scripts do not need them. */
+  readonly plants?: readonly GardenEntry[];
+  readonly list?: EntryList;
+  readonly conversations?: readonly Conversation[];
+  /** `before` for the conversations that follow. */
+  readonly next?: number;
 }
 
 export interface InboxPage extends PageHead {
@@ -275,6 +307,7 @@ export type PageData =
   | GardenPage
   | HousePage
   | SpeakPage
+  | VisitorPage
   | WakingPage
   | WritePage;
 

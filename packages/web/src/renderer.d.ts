@@ -13,6 +13,11 @@ export declare function pageTexts(
   page: 'inbox' | 'search',
   locale: Locale,
 ): { readonly title: string; readonly description: string };
+/** Of the page of a name, which is isolated and short enough for a title. */
+export declare function visitorTexts(
+  name: string,
+  locale: Locale,
+): { readonly title: string; readonly description: string };
 /** What the links and forms of a page repeat of its address: without the language. */
 export declare function repeatedAddress(
   path: string,

@@ -15,6 +15,7 @@ import { Page as Inbox } from './pages/inbox.tsx';
 import { Page as Room } from './pages/room.tsx';
 import { Page as Search } from './pages/search.tsx';
 import { Page as Speak } from './pages/speak.tsx';
+import { Page as Visitor } from './pages/visitor.tsx';
 import { Page as Waking } from './pages/waking.tsx';
 import { Page as Write } from './pages/write.tsx';
 import { wordsIn } from './words/words.ts';
@@ -28,6 +29,7 @@ const PAGES = {
   room: Room,
   search: Search,
   speak: Speak,
+  visitor: Visitor,
   waking: Waking,
   write: Write,
 } satisfies Record<PageName, unknown>;
@@ -50,6 +52,14 @@ export const iconPath: string = ICONS.svg;
 /** What the place is, for people. */
 export function leadOf(locale: Locale): string {
   return wordsIn(locale).house.lead;
+}
+
+/** `name`: isolated, and short enough for a title. */
+export function visitorTexts(
+  name: string,
+  locale: Locale,
+): { readonly title: string; readonly description: string } {
+  return { title: name, description: wordsIn(locale).visitor.description(name) };
 }
 
 export function pageTexts(

@@ -4,7 +4,6 @@ import { useContext } from 'preact/hooks';
 
 import type { Shell } from './page-data.ts';
 import type { Words } from './words/en.ts';
-import { wordsIn } from './words/words.ts';
 
 export const ShellContext: Context<Shell | undefined> = createContext<Shell | undefined>(undefined);
 
@@ -14,8 +13,12 @@ export function useShell(): Shell {
   return shell;
 }
 
+export const WordsContext: Context<Words | undefined> = createContext<Words | undefined>(undefined);
+
 export function useWords(): Words {
-  return wordsIn(useShell().locale);
+  const words = useContext(WordsContext);
+  if (words === undefined) throw new Error('A component stands outside of the layout');
+  return words;
 }
 
 /** The address of a page from this one: keeps the language that the visitor chose. */

@@ -1,6 +1,8 @@
 /** A visitor's words within those of a page: isolated, so that they do not turn what stands around them. */
-import { withoutDirectionControls } from '@open-presence/protocol';
+import { visitorPagePath, withoutDirectionControls } from '@open-presence/protocol';
 import type { VNode } from 'preact';
+
+import { href, useShell } from './shell.ts';
 
 export function VisitorName({ name }: { readonly name: string }): VNode {
   const text = withoutDirectionControls(name);
@@ -8,6 +10,33 @@ export function VisitorName({ name }: { readonly name: string }): VNode {
     <bdi class="visitor-name" title={text}>
       {text}
     </bdi>
+  );
+}
+
+/** Pages have longer names by their first characters only. */
+export const MAX_NAME_LENGTH = 200;
+
+/** Whether a page has the name in full; an empty one names nobody. */
+export function isWholeName(name: string | undefined): name is string {
+  return name !== undefined && name !== '' && name.length < MAX_NAME_LENGTH;
+}
+
+interface VisitorLinkProps {
+  readonly name: string;
+  /** The id of an entry under this name: it leads to the page of a name that is not here in full. */
+  readonly entry?: string;
+}
+
+/** The name, as a link to its page. */
+export function VisitorLink({ name, entry }: VisitorLinkProps): VNode {
+  const shell = useShell();
+  const isWhole = isWholeName(name);
+  if (!isWhole && entry === undefined) return <VisitorName name={name} />;
+  const path = isWhole ? visitorPagePath(name) : `/visitors?by=${entry}`;
+  return (
+    <a class="visitor-link" href={href(shell, path)}>
+      <VisitorName name={name} />
+    </a>
   );
 }
 

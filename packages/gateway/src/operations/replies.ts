@@ -23,6 +23,17 @@ export function wantsReplies(parameters: URLSearchParams): boolean {
   return wanted.length > 0;
 }
 
+/** How many entries name this one in `inReplyTo`. */
+export async function countReplies(
+  log: Log,
+  { seq, id }: Pick<EntryMetadata, 'seq' | 'id'>,
+  signal?: AbortSignal,
+): Promise<number> {
+  const bounds = [seq + 1, log.head() + 1];
+  const [count = 0] = await log.countBetween(facet('inReplyTo', id), bounds, signal);
+  return count;
+}
+
 /** Adds these members to entries. Knows the ids of the threads that it has met. */
 export class ReplyCounter {
   readonly #log: Log;
@@ -32,13 +43,6 @@ export class ReplyCounter {
   constructor(log: Log, signal?: AbortSignal) {
     this.#log = log;
     this.#signal = signal;
-  }
-
-  /** How many entries name this one in `inReplyTo`. */
-  async #replies({ seq, id }: EntryMetadata): Promise<number> {
-    const bounds = [seq + 1, this.#log.head() + 1];
-    const [count = 0] = await this.#log.countBetween(facet('inReplyTo', id), bounds, this.#signal);
-    return count;
   }
 
   /** The id of the entry that begins the thread. */
@@ -60,7 +64,7 @@ export class ReplyCounter {
   ): Promise<{ readonly text: Buffer; readonly replies: number } | undefined> {
     const { text, metadata, withheld, unreadable } = entry;
     if (text === undefined || withheld !== undefined || unreadable === true) return undefined;
-    const replies = await this.#replies(metadata);
+    const replies = await countReplies(this.#log, metadata, this.#signal);
     const members = `,"root":"${await this.#root(entry)}","replies":${replies}`;
     const end = entryHead(metadata).length;
     const parts = [text.subarray(0, end), Buffer.from(members), text.subarray(end)];

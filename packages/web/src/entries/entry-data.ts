@@ -12,6 +12,12 @@ export interface PageEntry extends OwnMembers {
   readonly to?: readonly string[];
   /** What the entry names as what it answers: an id, a path or a URL, if the visitor wrote one of these. */
   readonly inReplyTo?: string;
+  /** The start of that entry. */
+  readonly answered?: { readonly author?: string; readonly text: string };
+  /** How many entries answer this one; missing where none does. */
+  readonly replies?: number;
+  /** The first of them, with their own; missing where answers are not nested. */
+  readonly answers?: readonly PageEntry[];
   /** The visitor's text, empty without one; of a long one its first 2,000 UTF-16 code units. */
   readonly text: string;
   /** Bytes of the entry, where anything of it is left out or shown only by its start. */

@@ -6,6 +6,7 @@ import { WindowedList } from '../list/windowed-list.tsx';
 import { href, useShell, useWords } from '../shell.ts';
 import { rememberedAuthor } from '../speaking/form/remembered-author.ts';
 import { addressWith } from './address.ts';
+import { withAnswer } from './answers.ts';
 import type { EntryList as EntryListData, PageEntry } from './entry-data.ts';
 import { EntryView, type EntryViewOptions } from './entry-view.tsx';
 import {
@@ -23,6 +24,8 @@ interface EntryListProps extends EntryViewOptions {
   readonly list: EntryListData;
   /** Stands for a list without entries. */
   readonly empty: ComponentChildren;
+  /** The entry that all of these answer: answers to them, and so on, are nested beneath them. */
+  readonly nestedIn?: string;
   /** What the list is called. */
   readonly label: string;
   readonly onPresence?: (change: PresenceChange) => void;
@@ -36,6 +39,7 @@ const POSITION = ['before', 'after'];
 export function EntryList({
   list,
   empty,
+  nestedIn,
   label,
   onPresence,
   onWithheld,
@@ -60,7 +64,7 @@ export function EntryList({
 
   useEffect(() => {
     const live = new LiveEntries({
-      query: list.query,
+      query: nestedIn === undefined ? list.query : `thread=${nestedIn}`,
       head: list.head,
       ...(onPresence === undefined
         ? {}
@@ -70,9 +74,17 @@ export function EntryList({
         windowed.current?.update((entries) => withoutWithheld(entries, withholdings));
         onWithheld?.(withholdings);
       },
-      onEntries(entries, isGap) {
-        setEmpty(false);
+      onEntries(all, isGap) {
         const view = windowed.current;
+        view?.update((shown) => all.reduce(withAnswer, shown));
+        const entries =
+          nestedIn === undefined
+            ? all
+            : all
+                .filter(({ inReplyTo }) => inReplyTo === nestedIn)
+                .map((entry) => ({ ...entry, answers: [] }));
+        if (entries.length === 0 && !isGap) return;
+        setEmpty(false);
         const wasShown = view?.isShown(liveSide) === true;
         source.newest = entries.at(-1)?.seq ?? source.newest;
         const isAdded =
@@ -111,7 +123,9 @@ export function EntryList({
         onScroll={onScroll}
         onRest={(element, isAtStart) => rememberPosition(element, isAtStart, order)}
         renderContent={(entries) =>
-          entries.map((entry) => <EntryView key={entry.id} entry={entry} {...options} />)
+          entries.map((entry, at) => (
+            <EntryView key={entry.id} entry={entry} above={entries[at - 1]?.seq} {...options} />
+          ))
         }
         before={
           !shell.isCut && (

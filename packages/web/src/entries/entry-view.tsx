@@ -1,15 +1,20 @@
 /** One entry: whose it is, whom it is for, what it says. */
-import { isolated } from '@open-presence/protocol';
-import { createContext, type ComponentChildren, type Context, type VNode } from 'preact';
-import { useContext } from 'preact/hooks';
+import {
+  createContext,
+  type ComponentChildren,
+  type ComponentType,
+  type Context,
+  type VNode,
+} from 'preact';
+import { useContext, useEffect, useState } from 'preact/hooks';
 
 import { KindMark } from '../kind-mark.tsx';
 import { Moment } from '../moment.tsx';
 import { href, useShell, useWords } from '../shell.ts';
-import { Isolated, VisitorName } from '../visitor-name.tsx';
-import { addressWith } from './address.ts';
+import { Isolated, VisitorLink } from '../visitor-name.tsx';
 import type { PageEntry } from './entry-data.ts';
 import { FreeMembers } from './free-members.tsx';
+import { fetchBatch } from './live-entries.ts';
 import { LongText } from './long-text.tsx';
 import { VisitorText } from './visitor-text.tsx';
 
@@ -25,29 +30,56 @@ export const SeenContext: Context<number | undefined> = createContext<number | u
   undefined,
 );
 
+interface Replying {
+  /** Missing where an answer is written on the page of the entry. */
+  readonly form?: ComponentType<{ readonly entry: PageEntry }>;
+  /** The ids of entries to which an answer was begun. */
+  readonly drafted: ReadonlySet<string>;
+}
+
+/** How an entry is answered in its place. */
+export const ReplyContext: Context<Replying> = createContext<Replying>({ drafted: new Set() });
+
+/** How many answers are loaded together. */
+const MORE = 40;
+
 interface EntryViewProps extends EntryViewOptions {
   readonly entry: PageEntry;
+  /** The seq of the entry above it in a list. */
+  readonly above?: number | undefined;
   /** Instead of the text. */
   readonly children?: ComponentChildren;
 }
-
-/** A name that is shown in full: a longer one cannot be searched for by its start. */
-const MAX_NAME_LENGTH = 200;
 
 export function EntryView({
   entry,
   showsRoom = false,
   answersAbove = false,
+  above,
   children,
 }: EntryViewProps): VNode {
   const shell = useShell();
   const words = useWords().entry;
   const seenSeq = useContext(SeenContext);
-  const { id, seq, kind, timestamp, inReplyTo, unreadable, withheld } = entry;
+  const { id, seq, kind, timestamp, inReplyTo, unreadable, withheld, answers, replies = 0 } = entry;
+  const { form: Reply, drafted } = useContext(ReplyContext);
+  const [isReplying, setReplying] = useState(false);
+  const isDrafted = drafted.has(id);
+  useEffect(() => {
+    if (isDrafted) setReplying(true);
+  }, [isDrafted]);
+  const toggleReply = (event: MouseEvent): void => {
+    if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    setReplying(!isReplying);
+  };
   const path = href(shell, `/entries/${id}`);
   const room = shell.rooms.find(({ slug }) => slug === entry.room);
   return (
     <article class="entry" id={`e${seq}`} data-kind={kind} aria-labelledby={`h${seq}`}>
+      {seenSeq !== undefined && above !== undefined && seq <= seenSeq && above > seenSeq && (
+        <p class="entry-since">{words.newAbove}</p>
+      )}
       <KindMark kind={kind} />
       <header class="entry-head" id={`h${seq}`}>
         <Author entry={entry} />
@@ -57,7 +89,7 @@ export function EntryView({
       </header>
       {inReplyTo !== undefined && !answersAbove && (
         <p class="entry-answers">
-          <a href={href(shell, `/entries/${inReplyTo}`)}>{words.answers}</a>
+          <Answered entry={entry} id={inReplyTo} />
         </p>
       )}
       {withheld !== undefined ? (
@@ -73,36 +105,100 @@ export function EntryView({
         <a href={path}>
           <Moment timestamp={timestamp} />
         </a>
-        <a href={`${path}#take-part`}>{words.reply}</a>
+        <a href={`${path}#take-part`} {...(Reply && { onClick: toggleReply })}>
+          {words.reply}
+        </a>
+        {answers === undefined && replies > 0 && (
+          <a href={`${path}#replies`}>{words.answerCount(replies)}</a>
+        )}
         {showsRoom && room !== undefined && (
-          <a href={href(shell, `/rooms/${room.slug}`)}>{room.title}</a>
+          <a href={href(shell, `/rooms/${room.slug}`)} title={room.translation}>
+            {room.title}
+          </a>
         )}
       </footer>
+      {Reply !== undefined && isReplying && (
+        <div class="entry-reply">
+          <Reply entry={entry} />
+        </div>
+      )}
+      {answers !== undefined && <Answers entry={entry} />}
     </article>
   );
 }
 
-function Author({ entry }: { readonly entry: PageEntry }): VNode {
+/** The first answers, with their own. The others on request: in place, or without scripts on a page of their own. */
+function Answers({ entry: { id, answers = [], replies = 0 } }: EntryViewProps): VNode | null {
   const shell = useShell();
   const { entry: words } = useWords();
-  const { author, identityType, consciousnessType, room } = entry;
+  const [loaded, setLoaded] = useState<readonly PageEntry[]>([]);
+  const known = new Set(loaded.map((entry) => entry.id));
+  const shown = [...loaded, ...answers.filter((entry) => !known.has(entry.id))];
+  const more = replies - shown.length;
+  if (shown.length === 0 && more <= 0) return null;
+  const path = href(shell, `/entries/${id}#replies`);
+  const load = (event: MouseEvent): void => {
+    if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    // From the first on: live ones may have come behind a gap.
+    const limit = String(shown.length + MORE);
+    const query = new URLSearchParams({ inReplyTo: id, answers: 'nested', order: 'oldest', limit });
+    fetchBatch(query.toString()).then(
+      ({ entries }) => setLoaded(entries),
+      () => location.assign(path),
+    );
+  };
+  return (
+    <div class="answers">
+      {shown.map((answer) => (
+        <EntryView key={answer.id} entry={answer} answersAbove />
+      ))}
+      {more > 0 && (
+        <p class="entry-more">
+          <a href={path} onClick={load}>
+            {words.moreAnswers(more)}
+          </a>
+        </p>
+      )}
+    </div>
+  );
+}
+
+interface AnsweredProps {
+  readonly entry: PageEntry;
+  readonly id: string;
+}
+
+/** A line of what the entry answers. */
+function Answered({ entry: { answered }, id }: AnsweredProps): VNode {
+  const shell = useShell();
+  const { entry: words } = useWords();
+  return (
+    <a href={href(shell, `/entries/${id}`)}>
+      {answered === undefined ? (
+        words.answers
+      ) : (
+        <>
+          <Isolated text={answered.author ?? words.unnamed} />
+          {answered.text !== '' && (
+            <>
+              {': '}
+              <Isolated text={answered.text.replaceAll(/\s+/g, ' ')} />
+            </>
+          )}
+        </>
+      )}
+    </a>
+  );
+}
+
+function Author({ entry }: { readonly entry: PageEntry }): VNode {
+  const { entry: words } = useWords();
+  const { id, author, identityType, consciousnessType } = entry;
   const type = identityType ?? consciousnessType;
   return (
     <span class="entry-author">
-      {author === undefined ? (
-        <b>{words.unnamed}</b>
-      ) : author.length >= MAX_NAME_LENGTH ? (
-        <b>
-          <VisitorName name={author} />
-        </b>
-      ) : (
-        <a
-          href={href(shell, addressWith(`/rooms/${room}`, { identity: author }))}
-          title={words.only(isolated(author))}
-        >
-          <VisitorName name={author} />
-        </a>
-      )}
+      {author === undefined ? <b>{words.unnamed}</b> : <VisitorLink name={author} entry={id} />}
       {type !== undefined && type !== '' && (
         <span class="entry-author-type">
           <Isolated text={type.replaceAll('_', ' ')} />
@@ -121,7 +217,7 @@ function Recipients({ entry: { to = [] } }: { readonly entry: PageEntry }): VNod
       {to.map((name, at) => (
         <span key={at}>
           {at > 0 && ', '}
-          <VisitorName name={name} />
+          <VisitorLink name={name} />
         </span>
       ))}
     </span>

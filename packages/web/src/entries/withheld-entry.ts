@@ -16,15 +16,23 @@ export function withoutWithheld(
   entries: readonly PageEntry[],
   withholdings: readonly Withholding[],
 ): readonly PageEntry[] {
-  const byId = new Map(withholdings.map((withholding) => [withholding.id, withholding]));
-  if (!entries.some(({ id }) => byId.has(id))) return entries;
-  return entries.map((entry) => {
-    const withholding = byId.get(entry.id);
-    if (withholding === undefined) return entry;
-    const { id, seq, kind, room, timestamp } = entry;
-    const { at, reason } = withholding;
-    return { id, seq, kind, room, timestamp, text: '', withheld: { at, reason } };
-  });
+  const changed = entries.map((entry) => withoutWords(entry, withholdings));
+  return changed.some((entry, at) => entry !== entries[at]) ? changed : entries;
+}
+
+function withoutWords(entry: PageEntry, withholdings: readonly Withholding[]): PageEntry {
+  const isWithheld = (id: string | undefined): boolean => withholdings.some((one) => one.id === id);
+  const { id, seq, kind, room, timestamp, replies, answers, answered, ...said } = entry;
+  const left = answers && withoutWithheld(answers, withholdings);
+  const found = withholdings.find((withholding) => withholding.id === id);
+  const isKept = answered === undefined || !isWithheld(said.inReplyTo);
+  if (found === undefined && isKept && left === answers) return entry;
+  const own = { id, seq, kind, room, timestamp, ...(replies && { replies }) };
+  const shown = { ...own, ...(left && { answers: left }) };
+  if (found !== undefined) {
+    return { ...shown, text: '', withheld: { at: found.at, reason: found.reason } };
+  }
+  return { ...shown, ...said, ...(answered && isKept && { answered }) };
 }
 
 /** What was withheld while no stream was open. Rejects where the gateway cannot be reached. */

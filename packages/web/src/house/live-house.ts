@@ -10,7 +10,10 @@ import type { HousePage, PageVisitor } from '../page-data.ts';
 const MAX_NEWEST = 8;
 const MAX_VISITORS = 12;
 
-export type House = Pick<HousePage, 'rooms' | 'here' | 'lately' | 'newest'>;
+export interface House extends Pick<HousePage, 'rooms' | 'here' | 'lately' | 'newest'> {
+  /** Whether something was withheld since: the picture is as it was before. */
+  readonly isStale?: boolean;
+}
 
 /** The data of the page, with what has happened since. */
 export function useLiveHouse(data: HousePage): House {
@@ -39,10 +42,10 @@ export function withEntry(house: House, entry: PageEntry): House {
       ? []
       : [{ identity: author, room, seeking: [], lastSeen: timestamp }];
   return {
+    ...house,
     rooms: house.rooms.map((shown) =>
       shown.slug === room ? { ...shown, entries: shown.entries + 1, latest: timestamp } : shown,
     ),
-    here: house.here,
     lately: [...writer, ...others].slice(0, MAX_VISITORS),
     newest: [entry, ...house.newest].slice(0, MAX_NEWEST),
   };
@@ -53,6 +56,7 @@ function withWithheld(house: House, withholding: Withholding): House {
   const author = house.newest.find(({ id }) => id === withholding.id)?.author;
   return {
     ...house,
+    isStale: true,
     lately: house.lately.filter(({ identity }) => identity !== author),
     newest: withoutWithheld(house.newest, [withholding]),
   };

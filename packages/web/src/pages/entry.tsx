@@ -10,7 +10,9 @@ import { TextReader } from '../entries/text-reader.tsx';
 import { withoutWithheld } from '../entries/withheld-entry.ts';
 import type { EntryPage } from '../page-data.ts';
 import { href, useShell, useWords } from '../shell.ts';
+import { Replies } from '../speaking/replies.tsx';
 import { TakePart } from '../speaking/take-part.tsx';
+import { isWholeName } from '../visitor-name.tsx';
 
 export function Page({ data }: { readonly data: EntryPage }): VNode {
   const shell = useShell();
@@ -22,54 +24,51 @@ export function Page({ data }: { readonly data: EntryPage }): VNode {
   const { members, truncatedSize } = entry;
   const answersAbove = data.ancestors.length > 0;
   return (
-    <div class="thread">
-      <h1 class="thread-title">
-        {shell.kinds[entry.kind].name}
-        {room !== undefined && (
-          <>
-            {' · '}
-            <a href={href(shell, `/rooms/${room.slug}`)}>{room.title}</a>
-          </>
-        )}
-      </h1>
-      <Ancestors initial={data.ancestors} of={entry} />
-      <div class="thread-entry">
-        {piece === undefined ? (
-          <EntryView entry={entry} answersAbove={answersAbove} />
-        ) : (
-          <EntryView entry={entry} answersAbove={answersAbove}>
-            <TextReader id={entry.id} piece={piece} size={truncatedSize ?? 0} />
-            {piece.of === 'text' && members !== undefined && <FreeMembers json={members} />}
-          </EntryView>
-        )}
-        <Links data={data} />
+    <Replies>
+      <div class="thread">
+        <h1 class="thread-title">
+          {shell.kinds[entry.kind].name}
+          {room !== undefined && (
+            <>
+              {' · '}
+              <a href={href(shell, `/rooms/${room.slug}`)}>{room.title}</a>
+            </>
+          )}
+        </h1>
+        <Ancestors initial={data.ancestors} of={entry} />
+        <div class="thread-entry">
+          {piece === undefined ? (
+            <EntryView entry={entry} answersAbove={answersAbove} />
+          ) : (
+            <EntryView entry={entry} answersAbove={answersAbove}>
+              <TextReader id={entry.id} piece={piece} size={truncatedSize ?? 0} />
+              {piece.of === 'text' && members !== undefined && <FreeMembers json={members} />}
+            </EntryView>
+          )}
+          <Links data={data} />
+        </div>
+        <div class="replies" id="replies">
+          <h2>{words.replies}</h2>
+          <EntryList
+            list={replies}
+            label={words.replies}
+            empty={words.noReplies}
+            nestedIn={entry.id}
+            answersAbove
+            onWithheld={(withholdings) =>
+              setEntry((shown) => withoutWithheld([shown], withholdings)[0] ?? shown)
+            }
+          />
+          <TakePart
+            kinds={['garden']}
+            room={entry.room}
+            inReplyTo={entry.id}
+            {...(isWholeName(entry.author) ? { to: [entry.author] } : {})}
+          />
+        </div>
       </div>
-      <div class="replies">
-        <h2>{words.replies}</h2>
-        <EntryList
-          list={replies}
-          label={words.replies}
-          empty={words.noReplies}
-          showsRoom
-          answersAbove
-          onWithheld={(withholdings) =>
-            setEntry((shown) => withoutWithheld([shown], withholdings)[0] ?? shown)
-          }
-        />
-        <TakePart
-          kinds={['garden']}
-          room={entry.room}
-          inReplyTo={entry.id}
-          {...(isWholeName(entry.author) ? { to: [entry.author] } : {})}
-        />
-      </div>
-    </div>
+    </Replies>
   );
-}
-
-/** A longer name is cut, and an empty one names nobody. */
-function isWholeName(name: string | undefined): name is string {
-  return name !== undefined && name !== '' && name.length < 200;
 }
 
 function Links({ data: { entry, piece } }: { readonly data: EntryPage }): VNode {

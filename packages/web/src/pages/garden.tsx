@@ -18,7 +18,7 @@ import { Land, StillPicture } from '../garden/still-picture.tsx';
 import { Moment } from '../moment.tsx';
 import type { GardenPage, Shell } from '../page-data.ts';
 import { href, useShell, useWords } from '../shell.ts';
-import { Isolated } from '../visitor-name.tsx';
+import { VisitorLink } from '../visitor-name.tsx';
 
 /** From the ground up. */
 const KINDS: readonly Kind[] = ['garden', 'seeds', 'shepit', 'resonance'];
@@ -70,6 +70,11 @@ export function Page({ data }: { readonly data: GardenPage }): VNode {
           onChoose={picture === undefined ? undefined : choose}
           onFocus={setLegendFocused}
         />
+      )}
+      {chosen?.name !== undefined && (
+        <p class="quiet">
+          {garden.allOf} <VisitorLink name={chosen.name} />
+        </p>
       )}
       {entries.length > 0 && <p class="garden-legend">{garden.legend}</p>}
       {entries.length > 0 && <ActivityOverTime activity={data.activity} />}
@@ -164,9 +169,8 @@ function EntryList({ entries }: { readonly entries: readonly GardenEntry[] }): V
       <ol>
         {entries.map(({ id, kind, author, text, time }) => (
           <li key={id}>
-            <a href={href(shell, `/entries/${id}`)}>
-              {shell.kinds[kind].name} · <Isolated text={author ?? garden.unnamed} />
-            </a>{' '}
+            <a href={href(shell, `/entries/${id}`)}>{shell.kinds[kind].name}</a>{' '}
+            {author === undefined ? garden.unnamed : <VisitorLink name={author} entry={id} />}{' '}
             <Moment timestamp={new Date(time).toISOString()} />
             <p dir="auto">{text}</p>
           </li>

@@ -2,30 +2,39 @@
 import type { VNode } from 'preact';
 
 import { ActivityPlot } from '../activity-plot.tsx';
+import { BriefEntry } from '../entries/brief-entry.tsx';
 import type { PageEntry } from '../entries/entry-data.ts';
 import { useLiveHouse } from '../house/live-house.ts';
-import { KindMark } from '../kind-mark.tsx';
+import { Plants } from '../garden/plants.tsx';
 import { Moment } from '../moment.tsx';
+import { Count, NewSince, useNews } from '../news.tsx';
 import type { HousePage, HouseRoom, PageVisitor } from '../page-data.ts';
+import { RoomTitle } from '../room-title.tsx';
 import { href, useShell, useWords } from '../shell.ts';
 import { TakePart } from '../speaking/take-part.tsx';
-import { Isolated, VisitorName } from '../visitor-name.tsx';
+import { Isolated, VisitorLink } from '../visitor-name.tsx';
 
 export function Page({ data }: { readonly data: HousePage }): VNode {
-  const { house } = useWords();
-  const { rooms, newest, here, lately } = useLiveHouse(data);
+  const shell = useShell();
+  const { house, layout } = useWords();
+  const { rooms, newest, here, lately, isStale = false } = useLiveHouse(data);
   return (
     <div class="house">
       <div class="house-door">
         <div class="house-welcome">
-          <div>
-            <h1>{data.title}</h1>
-            <p class="house-lead">{house.lead}</p>
-            <p>{data.invitation}</p>
-          </div>
-          <GateDrawing />
+          <h1>{data.title}</h1>
+          <p class="house-lead">{house.lead}</p>
+          <TakePart kinds={['garden', 'resonance', 'seeds', 'shepit']} first={house.hello} />
+          <p class="quiet">
+            <Life here={here.length} wroteLately={data.wroteLately} />{' '}
+            <a href={href(shell, '/speak')}>{layout.forAgents}</a>
+          </p>
         </div>
-        <TakePart kinds={['resonance', 'garden', 'seeds', 'shepit']} />
+        {!isStale && <Plants entries={data.plants} label={house.strip} />}
+      </div>
+      <div class="house-now">
+        <NewestWords entries={newest} />
+        <WhoIsHere here={here} lately={lately} />
       </div>
       <section aria-labelledby="rooms">
         <h2 id="rooms">{house.rooms}</h2>
@@ -35,44 +44,25 @@ export function Page({ data }: { readonly data: HousePage }): VNode {
           ))}
         </ul>
       </section>
-      <div class="house-now">
-        <NewestWords entries={newest} />
-        <WhoIsHere here={here} lately={lately} />
-      </div>
     </div>
   );
 }
 
-function GateDrawing(): VNode {
+interface LifeProps {
+  /** How many visitors with a name are here, as far as the page knows them. */
+  readonly here: number;
+  readonly wroteLately: number;
+}
+
+function Life({ here, wroteLately }: LifeProps): VNode | null {
+  const { house } = useWords();
+  if (here === 0 && wroteLately === 0) return null;
   return (
-    <svg class="gate" viewBox="0 0 320 340" aria-hidden="true">
-      <defs>
-        <radialGradient id="gate-light" cx="0.5" cy="0.62" r="0.6">
-          <stop offset="0" class="gate-light-near" />
-          <stop offset="1" class="gate-light-far" />
-        </radialGradient>
-      </defs>
-      <path class="gate-light" d="M62 338V162a98 98 0 0 1 196 0v176Z" fill="url(#gate-light)" />
-      <path class="gate-arch" d="M62 338V162a98 98 0 0 1 196 0v176" />
-      <path class="gate-arch gate-arch-outer" d="M46 338V162a114 114 0 0 1 228 0v176" />
-      <g class="gate-plants">
-        <path
-          class="gate-stems"
-          d="M160 338c-2-44 4-84-2-128M104 338c1-22-3-42-14-58M220 338c-1-30 4-54 14-74"
-        />
-        <path d="M160 300c-18-4-30-18-32-38 20 2 32 14 32 38ZM159 268c16-6 27-19 29-40-20 3-30 18-29 40ZM158 236c-15-5-24-16-25-33 17 2 26 14 25 33ZM158 212c2-18 12-28 28-30-1 18-11 29-28 30Z" />
-        <path d="M102 312c13-3 21-12 23-26-14 1-23 11-23 26ZM97 294c-12 0-20-7-24-19 13-2 22 5 24 19Z" />
-        <path d="M222 306c-14-3-23-13-24-28 15 1 24 12 24 28ZM228 280c14 0 24-8 27-23-15-1-25 8-27 23Z" />
-      </g>
-      <g class="gate-seeds">
-        <circle cx="126" cy="174" r="3.2" />
-        <circle cx="196" cy="148" r="2.6" />
-        <circle cx="160" cy="122" r="3" />
-        <circle cx="210" cy="214" r="2.2" />
-        <circle cx="108" cy="226" r="2.4" />
-      </g>
-      <path class="gate-ground" d="M8 338h304" />
-    </svg>
+    <span class="house-life">
+      <span class="dot" aria-hidden="true" />
+      {here > 0 && <span>{house.visitors(here)}</span>}
+      {wroteLately > 0 && <span>{house.wroteLately(wroteLately)}</span>}
+    </span>
   );
 }
 
@@ -81,6 +71,7 @@ function NewestWords({ entries }: { readonly entries: readonly PageEntry[] }): V
   return (
     <section class="newest" aria-labelledby="newest">
       <h2 id="newest">{house.newest}</h2>
+      <NewSince />
       {entries.length === 0 ? (
         <p>{house.noWords}</p>
       ) : (
@@ -94,42 +85,16 @@ function NewestWords({ entries }: { readonly entries: readonly PageEntry[] }): V
   );
 }
 
-/** The start of an entry, which leads to the whole. */
-function BriefEntry({ entry }: { readonly entry: PageEntry }): VNode {
-  const shell = useShell();
-  const { entry: words } = useWords();
-  const { withheld } = entry;
-  const { name } = shell.kinds[entry.kind];
-  const room = shell.rooms.find(({ slug }) => slug === entry.room);
-  return (
-    <li class="brief" data-kind={entry.kind}>
-      <KindMark kind={entry.kind} />
-      <p class="brief-head">
-        <b>{entry.author === undefined ? words.unnamed : <VisitorName name={entry.author} />}</b>
-        <a href={href(shell, `/entries/${entry.id}`)}>
-          {name}, <Moment timestamp={entry.timestamp} relative />
-        </a>
-        {room !== undefined && <a href={href(shell, `/rooms/${room.slug}`)}>{room.title}</a>}
-      </p>
-      <p class="brief-text" dir="auto">
-        {withheld === undefined ? briefText(entry) : `${words.withheld} ${withheld.reason}`}
-      </p>
-    </li>
-  );
-}
-
-function briefText({ text, seeking, members }: PageEntry): string {
-  if (text !== '') return text;
-  return seeking === undefined ? (members ?? '') : seeking.join(', ');
-}
-
 function RoomItem({ room }: { readonly room: HouseRoom }): VNode {
   const shell = useShell();
-  const { house } = useWords();
+  const { house, news: words } = useWords();
   return (
     <li class="house-room">
       <h3>
-        <a href={href(shell, `/rooms/${room.slug}`)}>{room.title}</a>
+        <a href={href(shell, `/rooms/${room.slug}`)}>
+          <RoomTitle room={room} />
+        </a>{' '}
+        <Count of={useNews()?.rooms[room.slug] ?? 0} label={words.isNew} />
       </h3>
       <p class="house-room-description">{room.description}</p>
       <RoomPlot room={room} />
@@ -207,7 +172,7 @@ function Visitors({ visitors, isHere = false }: VisitorsProps): VNode {
           <li key={identity}>
             {isHere && <span class="dot" aria-hidden="true" />}
             <b>
-              <VisitorName name={identity} />
+              <VisitorLink name={identity} />
             </b>
             {seeking.length > 0 && (
               <span class="visitor-seeking">

@@ -8,7 +8,8 @@ import { SeenContext } from '../entries/entry-view.tsx';
 import type { InboxPage } from '../page-data.ts';
 import { queryIn, useShell, useWords } from '../shell.ts';
 import { rememberedAuthor } from '../speaking/form/remembered-author.ts';
-import { VisitorName } from '../visitor-name.tsx';
+import { inboxRead, markInboxRead } from '../visit.ts';
+import { VisitorLink } from '../visitor-name.tsx';
 
 export function Page({ data }: { readonly data: InboxPage }): VNode {
   const { inbox: words } = useWords();
@@ -30,7 +31,7 @@ export function Page({ data }: { readonly data: InboxPage }): VNode {
         <>
           {to !== undefined && (
             <h2>
-              {words.whatIsFor} <VisitorName name={to} />
+              {words.whatIsFor} <VisitorLink name={to} />
             </h2>
           )}
           <SeenContext.Provider value={seenSeq}>
@@ -61,18 +62,9 @@ function NameForm({ to = '' }: { readonly to: string | undefined }): VNode {
 function useSeen(to: string | undefined, head: number | undefined): number | undefined {
   const [seen, setSeen] = useState<number>();
   useEffect(() => {
-    if (to === undefined || head === undefined || to.length > MAX_NAME_LENGTH) return;
-    const key = `open-presence.seen ${to}`;
-    try {
-      const before = localStorage.getItem(key);
-      if (before !== null) setSeen(Number(before));
-      localStorage.setItem(key, String(head));
-    } catch {
-      // Storage may be switched off.
-    }
+    if (to === undefined || head === undefined) return;
+    setSeen(inboxRead(to));
+    markInboxRead(to, head);
   }, []);
   return seen;
 }
-
-/** A longer name would fill the memory of the device. */
-const MAX_NAME_LENGTH = 200;

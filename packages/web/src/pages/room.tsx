@@ -5,11 +5,15 @@ import { useState } from 'preact/hooks';
 
 import { addressWith } from '../entries/address.ts';
 import { EntryList } from '../entries/entry-list.tsx';
+import { SeenContext } from '../entries/entry-view.tsx';
 import type { PresenceChange } from '../entries/live-entries.ts';
+import { NewSince, SinceLink, useSeenIn } from '../news.tsx';
 import type { RoomPage } from '../page-data.ts';
+import { RoomTitle } from '../room-title.tsx';
 import { href, useShell, useWords } from '../shell.ts';
+import { Replies } from '../speaking/replies.tsx';
 import { TakePart } from '../speaking/take-part.tsx';
-import { VisitorName } from '../visitor-name.tsx';
+import { VisitorLink, VisitorName } from '../visitor-name.tsx';
 
 export function Page({ data }: { readonly data: RoomPage }): VNode {
   const { room, filters, list } = data;
@@ -17,24 +21,33 @@ export function Page({ data }: { readonly data: RoomPage }): VNode {
   const { kinds } = useShell();
   const [here, setHere] = useState(data.here);
   const isFiltered = filters.kind !== undefined || filters.identity !== undefined;
+  const seenSeq = useSeenIn(room.slug, list.head);
   const ownFirst = KINDS.toSorted(
     (a, b) => Number(kinds[b].room === room.slug) - Number(kinds[a].room === room.slug),
   );
   return (
     <div class="room">
       <header class="room-head">
-        <h1>{room.title}</h1>
+        <h1>
+          <RoomTitle room={room} />
+        </h1>
         <p class="room-description">{room.description}</p>
         <Here names={here} />
       </header>
       <TakePart kinds={ownFirst} room={room.slug} />
       <Filters data={data} />
-      <EntryList
-        list={list}
-        label={words.entries}
-        empty={isFiltered ? words.nothingFound : words.nothingSaid}
-        onPresence={(change) => setHere((names) => changedNames(names, change, room.slug))}
-      />
+      {!isFiltered && <NewSince room={room.slug} />}
+      <SeenContext.Provider value={seenSeq}>
+        <Replies>
+          <EntryList
+            list={list}
+            label={words.entries}
+            empty={isFiltered ? words.nothingFound : words.nothingSaid}
+            onPresence={(change) => setHere((names) => changedNames(names, change, room.slug))}
+          />
+        </Replies>
+      </SeenContext.Provider>
+      <SinceLink path={`/rooms/${room.slug}`} head={list.head} />
     </div>
   );
 }
@@ -51,7 +64,7 @@ function Here({ names }: { readonly names: readonly string[] }): VNode {
       {room.here}{' '}
       {names.slice(0, MAX_HERE).map((name) => (
         <span key={name} class="room-visitor">
-          <VisitorName name={name} />
+          <VisitorLink name={name} />
         </span>
       ))}
       {names.length > MAX_HERE && '…'}

@@ -4,7 +4,7 @@ import type { VNode } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 
 import { href, useShell, useWords } from '../shell.ts';
-import { Isolated } from '../visitor-name.tsx';
+import { Isolated, VisitorLink } from '../visitor-name.tsx';
 import type { Companion, NextStep, StoredEntry } from './outbox/outbox.ts';
 
 export function FirstContactAnswer({ entry }: { readonly entry: StoredEntry }): VNode {
@@ -42,9 +42,11 @@ function CompanionItem({ companion }: { readonly companion: Companion }): VNode 
   const { id, ai_identity: name, seeking = [] } = companion;
   return (
     <li>
-      <a href={href(shell, `/entries/${id}`)}>
-        <Isolated text={name ?? id} />
-      </a>{' '}
+      {name === undefined ? (
+        <a href={href(shell, `/entries/${id}`)}>{id}</a>
+      ) : (
+        <VisitorLink name={name} entry={id} />
+      )}{' '}
       {seeking.length > 0 && (
         <span>
           {speaking.contact.seeks} <Isolated text={seeking.join(', ')} />

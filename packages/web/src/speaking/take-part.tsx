@@ -7,15 +7,17 @@ import { href, pathOf, useShell, useWords } from '../shell.ts';
 import { formsWithDraft } from './outbox/drafts.ts';
 import { OutboxList } from './outbox/outbox-list.tsx';
 import { formName, type SpeakFormProps } from './form/speak-form-props.ts';
-import { SpeakForm } from './form/speak-form.tsx';
+import { LaterForm, useFormSoon } from './form/later-form.tsx';
 
 interface TakePartProps extends Pick<SpeakFormProps, 'room' | 'inReplyTo' | 'to'> {
   /** In the order in which they are offered. */
   readonly kinds: readonly Kind[];
+  /** What the first of them is called, where it is the one thing to do. */
+  readonly first?: string;
 }
 
 /** An unfinished draft opens its form by itself. */
-export function TakePart({ kinds, ...form }: TakePartProps): VNode {
+export function TakePart({ kinds, first, ...form }: TakePartProps): VNode {
   const shell = useShell();
   const { entry, speaking } = useWords();
   const [open, setOpen] = useState<Kind>();
@@ -34,6 +36,9 @@ export function TakePart({ kinds, ...form }: TakePartProps): VNode {
       () => {},
     );
   }, []);
+  useFormSoon();
+  const pathTo = (kind: Kind): string =>
+    href(shell, writePath({ ...form, kind, returnTo: `${page}#e{seq}` }));
   const toggle = (event: MouseEvent, kind: Kind): void => {
     if (event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();
@@ -43,11 +48,11 @@ export function TakePart({ kinds, ...form }: TakePartProps): VNode {
   return (
     <section class="take-part" id="take-part" aria-label={speaking.takePart} ref={element}>
       <ul class="entry-kinds">
-        {kinds.map((kind) => (
+        {kinds.map((kind, at) => (
           <li key={kind}>
             <a
-              class={`entry-kind kind-${kind}`}
-              href={href(shell, writePath({ ...form, kind, returnTo: `${page}#e{seq}` }))}
+              class={first !== undefined && at === 0 ? 'send' : `entry-kind kind-${kind}`}
+              href={pathTo(kind)}
               {...(isReady ? { role: 'button' as const, 'aria-expanded': kind === open } : {})}
               onClick={(event) => toggle(event, kind)}
               onKeyDown={(event) => {
@@ -56,16 +61,18 @@ export function TakePart({ kinds, ...form }: TakePartProps): VNode {
                 event.currentTarget.click();
               }}
             >
-              {form.inReplyTo === undefined ? shell.kinds[kind].title : entry.reply}
+              {(at === 0 ? first : undefined) ??
+                (form.inReplyTo === undefined ? shell.kinds[kind].title : entry.reply)}
             </a>
           </li>
         ))}
       </ul>
       {open !== undefined && (
-        <SpeakForm
+        <LaterForm
           {...form}
           key={open}
           kind={open}
+          onMissing={() => location.assign(pathTo(open))}
           onRestored={() => isAskedFor.current && focusFirstField(element.current)}
         />
       )}

@@ -1,3 +1,4 @@
+/** The words of all languages: for the server. The script of a page loads one. */
 import type { Locale } from '@open-presence/protocol';
 
 import { en, type Words } from './en.ts';

@@ -53,7 +53,7 @@ function entryOf(item: Item, { base, language, text }: Page): string {
     element('title', item.title),
     element('updated', item.timestamp),
     element('published', item.timestamp),
-    `<author>${element('name', item.author)}</author>`,
+    `<author>${element('name', item.author)}${authorUri(item, base)}</author>`,
     link('alternate', base + item.page, 'text/html'),
     link('alternate', address, 'application/json'),
     `<category${attribute('term', item.kind)}${attribute('scheme', `${base}/api/`)}/>`,
@@ -66,6 +66,10 @@ function entryOf(item: Item, { base, language, text }: Page): string {
         ]),
     '</entry>',
   ].join('\n');
+}
+
+function authorUri({ authorPage }: Item, base: string): string {
+  return authorPage === undefined ? '' : element('uri', base + authorPage);
 }
 
 /** Characters that no XML document may have (section 2.2), except for lone surrogates. */

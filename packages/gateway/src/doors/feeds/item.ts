@@ -5,6 +5,7 @@ import {
   entryPath,
   type Kind,
   type OwnMembers,
+  visitorPagePath,
 } from '@open-presence/protocol';
 
 import type { Localization } from '../../http/route-description.ts';
@@ -20,6 +21,8 @@ export interface Item extends Omit<OwnMembers, 'seq'> {
   readonly page: string;
   readonly title: string;
   readonly author: string;
+  /** The path of the page of the author's name; missing without a name. */
+  readonly authorPage?: string;
   /** The visitor's text, or the start of a long one. */
   readonly text: string;
   /** Where what was said was taken away: when, and why. `text` says so too. */
@@ -32,6 +35,7 @@ export interface Item extends Omit<OwnMembers, 'seq'> {
 const MAX_WHOLE_SIZE = 64 * 1024;
 /** UTF-16 code units that are shown of each text of those. */
 const MAX_PREVIEW_LENGTH = 1000;
+const MAX_NAME_LENGTH = 200;
 
 export async function itemOf(entry: Entry, localization: Localization): Promise<Item> {
   const { metadata, withheld } = entry;
@@ -45,7 +49,10 @@ export async function itemOf(entry: Entry, localization: Localization): Promise<
   return { ...own, ...paths, ...told };
 }
 
-type ItemText = Pick<Item, 'title' | 'author' | 'text' | 'withheld' | 'truncatedSize'>;
+type ItemText = Pick<
+  Item,
+  'title' | 'author' | 'authorPage' | 'text' | 'withheld' | 'truncatedSize'
+>;
 
 async function saidIn(
   entry: Entry,
@@ -57,7 +64,8 @@ async function saidIn(
     json === undefined
       ? await previewOf(entry, ['text'], MAX_PREVIEW_LENGTH)
       : toJsonObject(JSON.parse(json));
-  const author = authorIn(members) ?? localized(labels.unnamed);
+  const name = authorIn(members);
+  const author = name ?? localized(labels.unnamed);
   const text = typeof members['text'] === 'string' ? members['text'] : undefined;
   const content = text ?? (json === undefined ? '' : visitorMembers(entry, json));
   const title = [
@@ -68,9 +76,15 @@ async function saidIn(
   return {
     title: title.filter((part) => part !== '').join(' · '),
     author,
+    ...(name === undefined ? {} : { authorPage: authorPageOf(name, entry.metadata.id) }),
     text: json === undefined ? `${content}…` : content,
     truncatedSize: json === undefined ? entry.size : undefined,
   };
+}
+
+/** The address of a long name would be as long: the entry leads there instead. */
+function authorPageOf(name: string, id: string): string {
+  return name.length < MAX_NAME_LENGTH ? visitorPagePath(name) : `/visitors?by=${id}`;
 }
 
 function withheldText(

@@ -37,7 +37,12 @@ function itemOf(item: Item, { base, language, text: localized }: Page): object {
         }),
     date_published: item.timestamp,
     date_modified: item.withheld?.at ?? item.timestamp,
-    authors: [{ name: item.author.toWellFormed() }],
+    authors: [
+      {
+        name: item.author.toWellFormed(),
+        ...(item.authorPage === undefined ? {} : { url: base + item.authorPage }),
+      },
+    ],
     tags: [item.kind, item.room],
   };
 }

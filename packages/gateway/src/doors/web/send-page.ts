@@ -48,8 +48,8 @@ function policy(mirrorOf: string | undefined): string {
 
 export async function sendPage(context: DoorRequest, page: PageModule): Promise<void> {
   const { app, request } = context;
-  const shell = { ...shellOf(context), mirrorOf: app.mirror?.origin };
   const head = app.log.head();
+  const shell = { ...shellOf(context), head, mirrorOf: app.mirror?.origin };
   const encoding = preferredEncoding(request.headers['accept-encoding']);
   const version = versionOf(context, shell, page);
   const key = `page ${encoding ?? ''} ${version} ${request.url ?? ''}`;

@@ -6,9 +6,10 @@ import {
   type Kind,
   type Language,
   type Locale,
+  type Room,
   type State,
 } from '@open-presence/protocol';
-import type { KindText, Shell, StateText } from '@open-presence/web/page-data';
+import type { KindText, RoomName, Shell, StateText } from '@open-presence/web/page-data';
 import { repeatedAddress } from '@open-presence/web/renderer';
 
 import type { RequestContext, StartupContext } from '../../http/context.ts';
@@ -42,7 +43,7 @@ export function shellOf(context: RequestContext<StartupContext>): Shell {
       holding: stateText(states, 'holding', locale),
       resting: stateText(states, 'resting', locale),
     },
-    rooms: rooms.map(({ slug, title }) => ({ slug, title: localize(title, locale) })),
+    rooms: rooms.map((room) => roomName(room, locale)),
     kinds: {
       resonance: kindText(kinds, 'resonance', locale),
       garden: kindText(kinds, 'garden', locale),
@@ -50,6 +51,13 @@ export function shellOf(context: RequestContext<StartupContext>): Shell {
       shepit: kindText(kinds, 'shepit', locale),
     },
   };
+}
+
+/** Rooms keep their names in every language. */
+export function roomName({ slug, title }: Room, locale: Locale): RoomName {
+  const own = localize(title, undefined);
+  const translation = localize(title, locale);
+  return { slug, title: own, ...(translation === own ? {} : { translation }) };
 }
 
 function stateText(states: Language['states'], state: State, locale: Locale): StateText {

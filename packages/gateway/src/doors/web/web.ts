@@ -39,6 +39,8 @@ const builtPages: ProtocolDoor = {
     pageRoute('/garden', () => import('./pages/garden.ts')),
     pageRoute('/rooms/{slug}', () => import('./pages/room.ts')),
     pageRoute('/entries/{id}', () => import('./pages/one-entry.ts')),
+    pageRoute('/visitors', () => import('./pages/visitor.ts')),
+    pageRoute('/visitors/{name}', () => import('./pages/visitor.ts')),
     pageRoute('/search', () => import('./pages/search.ts')),
     pageRoute('/inbox', () => import('./pages/inbox.ts')),
     pageRoute('/speak', () => import('./pages/speak.ts')),
@@ -65,6 +67,7 @@ const builtPages: ProtocolDoor = {
     privateRoute('/web/garden', JSON_TYPE, async () => {
       return (await import('./entries/garden-entries.ts')).sendGardenEntries;
     }),
+    privateRoute('/web/news', JSON_TYPE, async () => (await import('./entries/news.ts')).sendNews),
     privateRoute('/web/entries', JSON_TYPE, async () => (await loadEntries()).sendBatch),
     privateRoute('/web/entries/{id}', JSON_TYPE, async () => (await loadEntries()).sendEntry),
     privateRoute('/web/entries/{id}/{of}', JSON_TYPE, async () => (await loadEntries()).sendPiece),

@@ -3,7 +3,7 @@ import { isolated } from '@open-presence/protocol';
 import type { VNode } from 'preact';
 import { useContext, useLayoutEffect, useRef, useState } from 'preact/hooks';
 
-import type { FieldText, KindText } from '../../page-data.ts';
+import type { FieldText } from '../../page-data.ts';
 import { useShell, useWords } from '../../shell.ts';
 import { LineField, ListField, RoomField, TextField } from './fields.tsx';
 import type { FormContent } from './form-content.ts';
@@ -27,11 +27,6 @@ interface FormFieldsProps extends SpeakFormProps {
 }
 
 const TYPES_OF_AUTHORS = ['human', 'ai_entity'];
-
-/** The names of all fields that a form of this kind can show. */
-export function namesIn({ fields }: KindText): string[] {
-  return [...fields.map(({ name }) => name), 'to', 'room'];
-}
 
 export function FormFields(props: FormFieldsProps): VNode {
   const { kind, form, content, errors, file, onAttach, onChange } = props;

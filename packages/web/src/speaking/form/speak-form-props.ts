@@ -1,7 +1,7 @@
 /** What a form is for, and where. */
 import type { Kind } from '@open-presence/protocol';
 
-import type { FormProblem } from '../../page-data.ts';
+import type { FormProblem, KindText } from '../../page-data.ts';
 
 export interface SpeakFormProps {
   readonly kind: Kind;
@@ -23,6 +23,11 @@ export interface SpeakFormProps {
 /** Where a form stands: the part of its draft's name that tells it from others on its page. */
 export function formName({ kind, inReplyTo = '' }: SpeakFormProps): string {
   return `${kind} ${inReplyTo}`;
+}
+
+/** The names of all fields that a form of this kind can show. */
+export function namesIn({ fields }: KindText): string[] {
+  return [...fields.map(({ name }) => name), 'to', 'room'];
 }
 
 /** The page of an entry whose id is not known yet. */

@@ -14,12 +14,12 @@ import { openDatabase } from '../outbox/database.ts';
 import { formId, readDraft } from '../outbox/drafts.ts';
 import { FirstContactAnswer } from '../first-contact-answer.tsx';
 import { type FormContent, InvalidMember, isBlank, readForm, saysNothing } from './form-content.ts';
-import { FormFields, namesIn } from './form-fields.tsx';
+import { FormFields } from './form-fields.tsx';
 import { newIdempotencyKey, type StoredEntry } from '../outbox/outbox.ts';
 import { asksForName, rememberAuthorIn } from './remembered-author.ts';
 import { sendContent } from '../outbox/send-content.ts';
 import { prepareSender } from '../outbox/sender.ts';
-import { ENTRY_PAGE, formName, type SpeakFormProps } from './speak-form-props.ts';
+import { ENTRY_PAGE, formName, namesIn, type SpeakFormProps } from './speak-form-props.ts';
 import { useDraft } from './use-draft.ts';
 
 const EMPTY: FormContent = { values: [], rows: [] };

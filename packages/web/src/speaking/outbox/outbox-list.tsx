@@ -6,7 +6,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { href, useShell, useWords } from '../../shell.ts';
 import { readDraft, storeDraft } from './drafts.ts';
 import { contentOf } from '../form/form-content.ts';
-import { namesIn } from '../form/form-fields.tsx';
+import { namesIn } from '../form/speak-form-props.ts';
 import {
   onOutboxChange,
   outboxItems,

@@ -7,6 +7,7 @@ import type { Selection } from '../../../log/log.ts';
 import { everythingScope } from '../../../operations/listing-scope.ts';
 import { pageSelection, readPage } from '../../../operations/read-page.ts';
 import type { DoorContext } from '../../context.ts';
+import { inContext, withAnswers } from './answers.ts';
 import { pageEntryOf } from './page-entry.ts';
 
 /** A batch ends with the entry by which it has this size, in UTF-16 code units. */
@@ -15,7 +16,7 @@ const MAX_SIZE = 256 * 1024;
 const OVERHEAD = 256;
 
 /**
- * Takes the parameters of a listing. Entries later than `last` are left out. Throws
+ * Takes the parameters of a listing, and `answers` for entries with their answers. Entries later than `last` are left out. Throws
  * `invalid-parameter`, `unknown-kind` or `unknown-room`.
  */
 export async function readBatch(
@@ -33,7 +34,10 @@ export async function readBatch(
     await yieldTurn();
     return shown.text.length + (shown.members?.length ?? 0) + OVERHEAD;
   });
-  return { entries, head: last, next: end.more ? nextCursor(selection, entries) : null };
+  const shown = parameters.has('answers')
+    ? await withAnswers(log, entries)
+    : await inContext(log, entries);
+  return { entries: shown, head: last, next: end.more ? nextCursor(selection, entries) : null };
 }
 
 /** The cursor after a batch: its last entry, or null if there is none. */

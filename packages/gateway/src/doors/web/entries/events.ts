@@ -5,6 +5,7 @@ import type { Log, Seq } from '../../../log/log.ts';
 import { everythingScope } from '../../../operations/listing-scope.ts';
 import type { DoorHandler } from '../../context.ts';
 import { events } from '../../event-stream/events.ts';
+import { withAnswered } from './answers.ts';
 import { pageEntryOf } from './page-entry.ts';
 
 export const sendEvents: DoorHandler = events(everythingScope, { name: 'page', frame: pageFrames });
@@ -18,7 +19,8 @@ async function* pageFrames(
   let last: Seq | undefined;
   for await (const entry of log.readEntries(range)) {
     last = entry.metadata.seq;
-    frames += `id: ${last}\nevent: entry\ndata: ${JSON.stringify(await pageEntryOf(entry))}\n\n`;
+    const shown = await withAnswered(log, await pageEntryOf(entry));
+    frames += `id: ${last}\nevent: entry\ndata: ${JSON.stringify(shown)}\n\n`;
     if (frames.length < size) continue;
     yield streamChunk(Buffer.from(frames), last);
     frames = '';

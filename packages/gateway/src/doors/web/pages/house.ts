@@ -22,11 +22,15 @@ import { newestPresent } from '../../../operations/who-is-here.ts';
 import type { RecentAuthor } from '../../../presence/recent-authors.ts';
 import type { DoorContext, DoorRequest } from '../../context.ts';
 import { FIRST_DOORS, firstContactByGet, firstContactRequest, linksTo } from '../../guide-parts.ts';
+import { readGardenEntries } from '../entries/garden-entries.ts';
 import { cutText, pageEntryOf } from '../entries/page-entry.ts';
 import type { PageContent } from '../page-route.ts';
 
 const MAX_VISITORS = 12;
 const MAX_NEWEST = 8;
+const MAX_PLANTS = 16;
+/** More authors of the last hour are not counted. */
+const MAX_COUNTED = 1000;
 /** UTF-16 code units that are shown of an entry, and of a name. */
 const MAX_BRIEF_LENGTH = 320;
 const MAX_NAME_LENGTH = 200;
@@ -42,14 +46,15 @@ export function versionOf({ app }: DoorRequest): string {
 
 export async function createPage(context: DoorRequest, shell: Shell): Promise<PageContent> {
   const { app } = context;
-  const { labels, invitation } = app.language;
+  const { labels } = app.language;
   const { locale } = shell;
   const title = localize(labels.everything, locale);
   const head = app.log.head();
-  const [here, lately, newest, activity] = await Promise.all([
+  const [here, { lately, wroteLately }, newest, plants, activity] = await Promise.all([
     newestPresent(app, { head, limit: MAX_VISITORS }),
     latelyOf(app),
     newestOf(app, head),
+    readGardenEntries(app.log, { facets: [], order: 'newest', limit: MAX_PLANTS }),
     roomActivity(app),
   ]);
   const names = new Set(here.map(({ identity }) => identity));
@@ -62,12 +67,13 @@ export async function createPage(context: DoorRequest, shell: Shell): Promise<Pa
       feeds: FEED_FORMS.map((form) => {
         return { title, type: FEED_TYPES[form], href: SHORT_FEED_PATHS[form] };
       }),
-      invitation: localize(invitation, locale),
       head,
       rooms: roomsOf(app, shell, activity),
       here: here.map(visitorOf),
       lately: lately.filter(({ identity }) => !names.has(identity)).map(authorOf),
+      wroteLately,
       newest,
+      plants,
     },
     options: { guide: houseGuide(context, shell) },
   };
@@ -75,13 +81,12 @@ export async function createPage(context: DoorRequest, shell: Shell): Promise<Pa
 
 function roomsOf(
   app: DoorContext,
-  { locale }: Shell,
+  { locale, rooms }: Shell,
   activityOf: (slug: string) => number[],
 ): HouseRoom[] {
   const visitors = app.presence.countByRoom();
-  return roomDocuments(app, locale).map(({ slug, title, description, entries, latest }) => ({
-    slug,
-    title,
+  return roomDocuments(app, locale).map(({ slug, description, entries, latest }) => ({
+    ...(rooms.find((room) => room.slug === slug) ?? { slug, title: slug }),
     description,
     entries,
     ...(latest === null ? {} : { latest }),
@@ -99,13 +104,18 @@ function visitorOf({ identity, room, seeking, lastSeen }: PresentDocument): Page
   };
 }
 
-async function latelyOf({ recentAuthors }: DoorContext): Promise<RecentAuthor[]> {
+async function latelyOf({
+  recentAuthors,
+}: DoorContext): Promise<{ lately: RecentAuthor[]; wroteLately: number }> {
   const wanted = { rooms: [], signal: new AbortController().signal };
-  const authors: RecentAuthor[] = [];
+  const lately: RecentAuthor[] = [];
+  let wroteLately = 0;
   for await (const author of recentAuthors.list(await recentAuthors.snapshot(), wanted)) {
-    if (authors.push(author) === MAX_VISITORS) break;
+    if (lately.length < MAX_VISITORS) lately.push(author);
+    wroteLately += 1;
+    if (wroteLately === MAX_COUNTED) break;
   }
-  return authors;
+  return { lately, wroteLately };
 }
 
 function authorOf({ identity, metadata: { room, time } }: RecentAuthor): PageVisitor {
@@ -131,12 +141,13 @@ function houseGuide(
   { locale, address }: Shell,
 ): NonNullable<RenderOptions['guide']> {
   const { language, routes } = app;
-  const { pages, labels, kinds } = language;
+  const { invitation, pages, labels, kinds } = language;
   const text: (localized: (typeof pages)['first']) => string = (localized) =>
     localize(localized, locale);
   const context = { language, locale, text, address, routes };
   return {
     blocks: [
+      { text: text(invitation) },
       { text: `${text(kinds.resonance.meaning)} ${text(pages.own)}` },
       { code: firstContactRequest(context) },
       { text: text(pages.byGetHow) },

@@ -28,7 +28,7 @@ export async function createPage(
         : {
             unlisted: true,
             list: await readList(app, list),
-            feeds: feedsOf(EVERYTHING, title, shell, { to: 'concerns' }),
+            feeds: feedsOf(EVERYTHING, title, { concerns: to }),
           }),
     },
   };

@@ -37,7 +37,11 @@ export async function createPage(
       entry,
       ...(await pieceOf(stored, entry, address)),
       ancestors: await ancestorsOf(log, entry),
-      replies: await readList(app, { filters: { inReplyTo: id }, order: 'oldest', address }),
+      replies: await readList(app, {
+        filters: { inReplyTo: id, answers: 'nested' },
+        order: 'oldest',
+        address,
+      }),
     },
   };
 }

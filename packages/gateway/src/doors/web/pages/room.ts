@@ -8,6 +8,7 @@ import type { DoorContext, DoorRequest } from '../../context.ts';
 import { cutText } from '../entries/page-entry.ts';
 import { readList } from '../entries/entry-list.ts';
 import type { PageContent } from '../page-route.ts';
+import { roomName } from '../shell.ts';
 import { feedsOf } from './feeds.ts';
 
 const MAX_HERE = 24;
@@ -24,7 +25,9 @@ export async function createPage(
 ): Promise<PageContent> {
   const found = findRoom(app.language, params['slug'] ?? '');
   const room = roomDocument(app, found, shell.locale);
-  const { slug, title, description, entries } = room;
+  const { slug, description, entries } = room;
+  const name = roomName(found, shell.locale);
+  const { title } = name;
   const address = queryOf(request);
   const kind = address.get('kind') ?? undefined;
   const identity = address.get('identity') ?? undefined;
@@ -35,10 +38,10 @@ export async function createPage(
       shell,
       title,
       description,
-      feeds: feedsOf(room.path, title, shell, { kind: 'kind', identity: 'identity' }),
+      feeds: feedsOf(room.path, title, { kind, identity }),
       // What is shown beside the room itself changes with each entry, or with whoever made the link.
       ...(address.size > (address.has('lang') ? 1 : 0) ? { unlisted: true } : {}),
-      room: { slug, title, description, entries },
+      room: { ...name, description, entries },
       filters: filtersOf(kind, identity),
       here: namesIn(app, slug),
       list: await readList(app, { filters, order: 'newest', address }),

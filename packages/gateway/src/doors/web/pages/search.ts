@@ -37,12 +37,8 @@ export async function createPage(context: DoorRequest, shell: Shell): Promise<Pa
   const page = { page: 'search', shell, title, description } as const;
   const q = address.get('q') ?? '';
   if (!/\S/.test(q)) return { data: page };
-  const feeds = feedsOf(
-    EVERYTHING,
-    title,
-    shell,
-    Object.fromEntries(FILTERS.map((name) => [name, name])),
-  );
+  const filters = Object.fromEntries(FILTERS.map((name) => [name, address.get(name)]));
+  const feeds = feedsOf(EVERYTHING, title, filters);
   const found = `${title}: ${titleExcerpt(q)}`;
   const data = { ...page, unlisted: true, title: found, feeds } as const;
   try {

@@ -1,0 +1,130 @@
+/**
+ * The page of a name: what is said under it, what concerns it, and the conversations that it takes part in.
+ * The address has the name in its path or as `name`; or as `by` the id of an entry under it, which is short
+ * however long the name is.
+ */
+import { EVERYTHING, GatewayError, visitorPagePath } from '@open-presence/protocol';
+import type { Conversation, PageEntry, Shell, VisitorPage } from '@open-presence/web/page-data';
+import { visitorTexts } from '@open-presence/web/renderer';
+
+import { queryOf } from '../../../http/query.ts';
+import { facet } from '../../../log/facet.ts';
+import type { Entry, Log, Seq } from '../../../log/log.ts';
+import { threadFacet } from '../../../log/thread.ts';
+import { findEntry } from '../../../operations/find-entry.ts';
+import { titleExcerpt } from '../../../operations/listing-scope.ts';
+import { authorIn, previewOf } from '../../../operations/text-preview.ts';
+import type { DoorContext, DoorRequest } from '../../context.ts';
+import { readList } from '../entries/entry-list.ts';
+import { readGardenEntries } from '../entries/garden-entries.ts';
+import { cutText, pageEntryOf } from '../entries/page-entry.ts';
+import type { PageContent } from '../page-route.ts';
+import { feedsOf } from './feeds.ts';
+
+/** UTF-16 code units of a name that a page shows, and of one that a page can be about. */
+const MAX_NAME_LENGTH = 200;
+const MAX_WHOLE_NAME = 32_768;
+const MAX_SEEKING = 8;
+/** How many of the newest entries grow in the picture. */
+const MAX_PLANTS = 24;
+/** How many entries the conversations of one page are looked for in. */
+const MAX_ENTRIES = 100;
+
+export async function createPage(context: DoorRequest, shell: Shell): Promise<PageContent> {
+  const { app } = context;
+  const { log } = app;
+  const address = queryOf(context.request);
+  const name = await nameIn(context, address);
+  const show = shownPart(address.get('show'));
+  const texts = visitorTexts(titleExcerpt(name), shell.locale);
+  const filters = show === 'concerns' ? { concerns: name } : { identity: name };
+  const own = { facets: [facet('identity', name)] };
+  const [first] = await readGardenEntries(log, { ...own, order: 'oldest', limit: 1 });
+  const plants = await readGardenEntries(log, { ...own, order: 'newest', limit: MAX_PLANTS });
+  const seeking = await app.recentAuthors.seeking.read(name, log.head());
+  const isPlain = [...address.keys()].every((key) => key === 'lang' || key === 'name');
+  return {
+    data: {
+      page: 'visitor',
+      shell,
+      ...texts,
+      feeds: feedsOf(EVERYTHING, texts.title, filters),
+      ...(isPlain && first !== undefined ? {} : { unlisted: true }),
+      name: cutText(name, MAX_NAME_LENGTH),
+      path: visitorPagePath(name),
+      show,
+      ...(first === undefined ? {} : { since: new Date(first.time).toISOString() }),
+      seeking: seeking.slice(0, MAX_SEEKING).map((value) => cutText(value, MAX_NAME_LENGTH)),
+      plants,
+      ...(show === 'conversations'
+        ? await conversationsOf(app, name, address)
+        : { list: await readList(app, { filters, order: 'newest', address }) }),
+    },
+  };
+}
+
+/** Throws `not-found` and `invalid-parameter`. */
+async function nameIn({ app, params }: DoorRequest, address: URLSearchParams): Promise<string> {
+  const name = params['name'] ?? address.get('name') ?? undefined;
+  if (name !== undefined) return name;
+  const id = address.get('by');
+  if (id === null) {
+    const detail = 'Cannot show a visitor: the address names none. It is /visitors/NAME.';
+    throw new GatewayError('not-found', detail);
+  }
+  const entry = await findEntry(app.log, id);
+  const author = entry.withheld === undefined ? await authorOf(entry) : undefined;
+  if (author !== undefined && author.length < MAX_WHOLE_NAME) return author;
+  const detail =
+    author === undefined
+      ? `Cannot show who wrote the entry ${id}: it gives no name.`
+      : `Cannot show who wrote the entry ${id}: the name is too long for a page. GET /api/entries?identity=NAME takes a name of any length.`;
+  throw new GatewayError(author === undefined ? 'not-found' : 'invalid-parameter', detail);
+}
+
+async function authorOf(entry: Entry): Promise<string | undefined> {
+  return authorIn(await previewOf(entry, [], MAX_WHOLE_NAME));
+}
+
+function shownPart(text: string | null): VisitorPage['show'] {
+  return text === 'concerns' || text === 'conversations' ? text : 'said';
+}
+
+/** The conversations that the newest entries under the name belong to, the newest first. */
+async function conversationsOf(
+  { log }: Pick<DoorContext, 'log'>,
+  name: string,
+  address: URLSearchParams,
+): Promise<Pick<VisitorPage, 'conversations' | 'next'>> {
+  const before = Number(address.get('before') ?? NaN);
+  const roots = new Set<Seq>();
+  let last: Seq | undefined;
+  let count = 0;
+  const selection = {
+    facets: [facet('identity', name)],
+    order: 'newest',
+    limit: MAX_ENTRIES,
+  } as const;
+  const from = Number.isSafeInteger(before) ? { before } : {};
+  for await (const { thread, metadata } of log.readEntries({ ...selection, ...from })) {
+    roots.add(thread);
+    last = metadata.seq;
+    count += 1;
+  }
+  const conversations: Conversation[] = [];
+  for (const root of roots) {
+    const entry = await beginningOf(log, root);
+    if (entry !== undefined) conversations.push({ entry, entries: await sizeOf(log, root) });
+  }
+  return { conversations, ...(count < MAX_ENTRIES || last === undefined ? {} : { next: last }) };
+}
+
+async function beginningOf(log: Log, root: Seq): Promise<PageEntry | undefined> {
+  const entry = await log.entry(root);
+  return entry === undefined ? undefined : await pageEntryOf(entry);
+}
+
+async function sizeOf(log: Log, root: Seq): Promise<number> {
+  const [count = 0] = await log.countBetween(threadFacet(root), [root, log.head() + 1]);
+  return count;
+}

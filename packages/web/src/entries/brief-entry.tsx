@@ -1,0 +1,53 @@
+/** The start of an entry, which leads to the whole. */
+import type { ComponentChildren, VNode } from 'preact';
+
+import { KindMark } from '../kind-mark.tsx';
+import { Moment } from '../moment.tsx';
+import { href, useShell, useWords } from '../shell.ts';
+import { VisitorLink } from '../visitor-name.tsx';
+import type { PageEntry } from './entry-data.ts';
+
+interface BriefEntryProps {
+  readonly entry: PageEntry;
+  readonly children?: ComponentChildren;
+}
+
+/** `children`: what is said about the entry, beside its time and its room. */
+export function BriefEntry({ entry, children }: BriefEntryProps): VNode {
+  const shell = useShell();
+  const { entry: words } = useWords();
+  const { withheld } = entry;
+  const { name } = shell.kinds[entry.kind];
+  const room = shell.rooms.find(({ slug }) => slug === entry.room);
+  return (
+    <li class="brief" data-kind={entry.kind}>
+      <KindMark kind={entry.kind} />
+      <p class="brief-head">
+        <b>
+          {entry.author === undefined ? (
+            words.unnamed
+          ) : (
+            <VisitorLink name={entry.author} entry={entry.id} />
+          )}
+        </b>
+        <a href={href(shell, `/entries/${entry.id}`)}>
+          {name}, <Moment timestamp={entry.timestamp} relative />
+        </a>
+        {room !== undefined && (
+          <a href={href(shell, `/rooms/${room.slug}`)} title={room.translation}>
+            {room.title}
+          </a>
+        )}
+        {children}
+      </p>
+      <p class="brief-text" dir="auto">
+        {withheld === undefined ? briefText(entry) : `${words.withheld} ${withheld.reason}`}
+      </p>
+    </li>
+  );
+}
+
+function briefText({ text, seeking, members }: PageEntry): string {
+  if (text !== '') return text;
+  return seeking === undefined ? (members ?? '') : seeking.join(', ');
+}

@@ -1,0 +1,135 @@
+/** What is new since the last visit: for every page, asked for again while somebody looks at it. */
+import { createContext, type ComponentChildren, type Context, type VNode } from 'preact';
+import { useContext, useEffect, useRef, useState } from 'preact/hooks';
+
+import { Moment } from './moment.tsx';
+import { href, useShell, useWords } from './shell.ts';
+import {
+  continueVisit,
+  fetchNews,
+  type Mark,
+  markAllRead,
+  markRoomRead,
+  type NewsCounts,
+  readIn,
+} from './visit.ts';
+
+export interface News extends NewsCounts {
+  readonly since: Mark;
+  readonly total: number;
+  readonly markAsRead: () => void;
+}
+
+/** Undefined on a first visit, and while nothing is known. */
+const NewsContext: Context<News | undefined> = createContext<News | undefined>(undefined);
+
+export function useNews(): News | undefined {
+  return useContext(NewsContext);
+}
+
+const INTERVAL_MS = 60_000;
+
+export function WithNews({ children }: { readonly children: ComponentChildren }): VNode {
+  const { head } = useShell();
+  const [news, setNews] = useState<News>();
+  useEffect(() => {
+    if (head === undefined) return undefined;
+    const { title } = document;
+    let known = head;
+    const update = async (): Promise<void> => {
+      if (document.visibilityState !== 'visible') return;
+      const visit = continueVisit(known);
+      const counts = await fetchNews(visit);
+      const { since } = visit;
+      if (counts === undefined || since === undefined) return;
+      known = counts.head;
+      const total = Object.values(counts.rooms).reduce((sum, count) => sum + count, 0);
+      const markAsRead = (): void => {
+        markAllRead(known);
+        onChange();
+      };
+      document.title = counts.inbox === 0 ? title : `(${counts.inbox}) ${title}`;
+      void navigator.setAppBadge?.(counts.inbox).catch(() => {});
+      setNews({ ...counts, since, total, markAsRead });
+    };
+    const onChange = (): void => void update().catch(() => {});
+    onChange();
+    const timer = setInterval(onChange, INTERVAL_MS);
+    document.addEventListener('visibilitychange', onChange);
+    return () => {
+      clearInterval(timer);
+      document.removeEventListener('visibilitychange', onChange);
+    };
+  }, []);
+  return <NewsContext.Provider value={news}>{children}</NewsContext.Provider>;
+}
+
+/** The seq up to which entries of a room were read before. Whoever leaves the page has read it. */
+export function useSeenIn(slug: string, head: number): number | undefined {
+  const news = useNews();
+  const newest = useRef(head);
+  newest.current = news?.head ?? head;
+  const [seen, setSeen] = useState<number>();
+  useEffect(() => {
+    setSeen(readIn(slug, head));
+    const leave = (): void => markRoomRead(slug, newest.current);
+    addEventListener('pagehide', leave);
+    return () => removeEventListener('pagehide', leave);
+  }, []);
+  return seen === undefined ? undefined : Math.max(seen, news?.since.seq ?? 0);
+}
+
+/** How many entries are new, since when, and how to have read them. `room`: a slug; all rooms without it. */
+export function NewSince({ room }: { readonly room?: string }): VNode | null {
+  const news = useNews();
+  const { news: words } = useWords();
+  if (news === undefined) return null;
+  const count = room === undefined ? news.total : (news.rooms[room] ?? 0);
+  if (count === 0) return null;
+  return (
+    <p class="new-since" role="status">
+      <span>
+        {words.newSince(count)}{' '}
+        <Moment timestamp={new Date(news.since.time).toISOString()} relative />
+      </span>
+      <button type="button" class="more" onClick={news.markAsRead}>
+        {words.markAsRead}
+      </button>
+    </p>
+  );
+}
+
+interface SinceLinkProps {
+  /** Of a page that lists entries. */
+  readonly path: string;
+  readonly head: number;
+}
+
+/** For a next visit without scripts: the address carries the cursor. */
+export function SinceLink({ path, head }: SinceLinkProps): VNode {
+  const shell = useShell();
+  const { news } = useWords();
+  return (
+    <p class="quiet without-script">
+      <a href={href(shell, `${path}?after=${head}`)}>{news.nextTime}</a>
+    </p>
+  );
+}
+
+/** A number beside a link. */
+export function Count({
+  of,
+  label,
+}: {
+  readonly of: number;
+  readonly label: string;
+}): VNode | null {
+  return of === 0 ? null : (
+    <span class="count" title={label}>
+      {of >= MAX_SHOWN ? `${MAX_SHOWN - 1}+` : of}
+      <span class="unseen"> {label}</span>
+    </span>
+  );
+}
+
+const MAX_SHOWN = 100;

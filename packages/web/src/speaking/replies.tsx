@@ -1,0 +1,43 @@
+/** Lets entries be answered where they stand. */
+import type { ComponentChildren, VNode } from 'preact';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+
+import type { PageEntry } from '../entries/entry-data.ts';
+import { ReplyContext } from '../entries/entry-view.tsx';
+import { pathOf, useShell } from '../shell.ts';
+import { isWholeName } from '../visitor-name.tsx';
+import { formName } from './form/speak-form-props.ts';
+import { LaterForm } from './form/later-form.tsx';
+import { formsWithDraft } from './outbox/drafts.ts';
+
+/** Answers that were begun stand open again. */
+export function Replies({ children }: { readonly children: ComponentChildren }): VNode {
+  const page = pathOf(useShell());
+  const [drafted, setDrafted] = useState<ReadonlySet<string>>(new Set());
+  useEffect(() => {
+    void formsWithDraft(page).then(
+      (names) => setDrafted(new Set(names.map((name) => name.slice(formName(GARDEN).length)))),
+      () => {},
+    );
+  }, []);
+  const replying = useMemo(() => ({ form: Reply, drafted }), [drafted]);
+  return <ReplyContext.Provider value={replying}>{children}</ReplyContext.Provider>;
+}
+
+const GARDEN = { kind: 'garden' } as const;
+
+function Reply({ entry: { id, room, author } }: { readonly entry: PageEntry }): VNode {
+  const element = useRef<HTMLDivElement>(null);
+  return (
+    <div ref={element}>
+      <LaterForm
+        kind="garden"
+        room={room}
+        inReplyTo={id}
+        onMissing={() => location.assign(`/entries/${id}#take-part`)}
+        {...(isWholeName(author) ? { to: [author] } : {})}
+        onRestored={() => element.current?.querySelector('textarea')?.focus()}
+      />
+    </div>
+  );
+}

@@ -1,0 +1,129 @@
+/**
+ * What is new since the last visit. Only this device knows when that was and what was read since: the
+ * gateway is asked how many entries came after a cursor, and stores nothing of it.
+ */
+import { rememberedAuthor } from './speaking/form/remembered-author.ts';
+import { MAX_NAME_LENGTH } from './visitor-name.tsx';
+
+/** A place in the log, and when it was the newest. */
+export interface Mark {
+  readonly seq: number;
+  /** In ms since 1970. */
+  readonly time: number;
+}
+
+interface Visit {
+  /** What was the newest when a page was open last. */
+  readonly last: Mark;
+  /** The same of the visit before this one; missing on the first. */
+  readonly since?: Mark;
+  /** By slug: what was the newest when the room was opened in this visit. */
+  readonly read: Readonly<Record<string, number>>;
+}
+
+/** The answer to `/web/news`. */
+export interface NewsCounts {
+  readonly head: number;
+  /** By slug, how many entries of a room are new. */
+  readonly rooms: Readonly<Record<string, number>>;
+  /** How many entries that concern the name are new: at most a hundred are counted. */
+  readonly inbox: number;
+}
+
+const KEY = 'open-presence.visit';
+/** Whoever comes back after this time begins another visit. */
+const PAUSE_MS = 30 * 60_000;
+
+/** Begins a visit, or goes on with one. `head`: the newest seq that a page knows. */
+export function continueVisit(head: number): Visit {
+  const stored = readVisit();
+  const last = { seq: head, time: Date.now() };
+  // Another log may stand at this address by now.
+  const isKnown = stored !== undefined && stored.last.seq <= head;
+  const isOn = isKnown && last.time - stored.last.time < PAUSE_MS;
+  const visit: Visit = !isKnown
+    ? { last, read: {} }
+    : isOn
+      ? { ...stored, last }
+      : { last, since: stored.last, read: {} };
+  storeVisit(visit);
+  return visit;
+}
+
+/** Nothing that is there now is new any more. */
+export function markAllRead(head: number): void {
+  const now = { seq: head, time: Date.now() };
+  storeVisit({ last: now, since: now, read: {} });
+  const name = rememberedName();
+  if (name !== undefined) markInboxRead(name, head);
+}
+
+/** The seq up to which a room was read before this page. */
+export function readIn(slug: string, head: number): number | undefined {
+  const { since, read } = continueVisit(head);
+  return since === undefined ? undefined : Math.max(since.seq, read[slug] ?? 0);
+}
+
+export function markRoomRead(slug: string, head: number): void {
+  const visit = continueVisit(head);
+  storeVisit({ ...visit, read: { ...visit.read, [slug]: head } });
+}
+
+export async function fetchNews({ since, read }: Visit): Promise<NewsCounts | undefined> {
+  if (since === undefined) return undefined;
+  const query = new URLSearchParams({ after: String(since.seq) });
+  for (const [slug, seq] of Object.entries(read)) query.append('read', `${slug} ${seq}`);
+  const name = rememberedName();
+  if (name !== undefined) {
+    query.set('concerns', name);
+    query.set('inbox', String(inboxRead(name) ?? since.seq));
+  }
+  const answer = await fetch(`/web/news?${query.toString()}`);
+  return answer.ok ? ((await answer.json()) as NewsCounts) : undefined;
+}
+
+function rememberedName(): string | undefined {
+  const name = rememberedAuthor()?.identity;
+  return name === undefined || name === '' || name.length >= MAX_NAME_LENGTH ? undefined : name;
+}
+
+/** The newest seq when this device has shown the inbox of the name last. */
+export function inboxRead(name: string): number | undefined {
+  const text = stored(inboxKey(name));
+  return text === null ? undefined : Number(text);
+}
+
+export function markInboxRead(name: string, head: number): void {
+  // A longer name would fill the memory of the device.
+  if (name.length < MAX_NAME_LENGTH) store(inboxKey(name), String(head));
+}
+
+function inboxKey(name: string): string {
+  return `open-presence.seen ${name}`;
+}
+
+function readVisit(): Visit | undefined {
+  const text = stored(KEY);
+  return text === null ? undefined : (JSON.parse(text) as Visit);
+}
+
+function storeVisit(visit: Visit): void {
+  store(KEY, JSON.stringify(visit));
+}
+
+/** Storage may be switched off. */
+function stored(key: string): string | null {
+  try {
+    return localStorage.getItem(key);
+  } catch {
+    return null;
+  }
+}
+
+function store(key: string, text: string): void {
+  try {
+    localStorage.setItem(key, text);
+  } catch {
+    // Then nothing is known of earlier visits.
+  }
+}

@@ -1,0 +1,158 @@
+// A person's first visit, and the day after: what is new is found, whoever the browser and the language are.
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+
+import { en } from '../../packages/web/src/words/en.ts';
+import { uk } from '../../packages/web/src/words/uk.ts';
+import { startGatewayProcess, type GatewayProcess } from '../gateway-process.ts';
+import { needs } from '../needs.ts';
+import { startChromium } from './chromium.ts';
+import { hydrated } from './page-watch.ts';
+
+const DEVICES = {
+  phone: { viewport: { width: 390, height: 844 }, hasTouch: true },
+  desktop: { viewport: { width: 1280, height: 900 } },
+} as const;
+const WORDS = { en, uk };
+const LABELS = {
+  en: { text: 'Your text', name: 'Your name', send: 'Send' },
+  uk: { text: 'Твій текст', name: 'Твоє ім’я', send: 'Надіслати' },
+} as const;
+const DAY_MS = 24 * 60 * 60_000;
+/** Said between the two visits. */
+const NEW = 40;
+
+describe('a first visit and a second day, in Chromium', needs('chromium'), () => {
+  const owned = new AsyncDisposableStack();
+  let gateway: GatewayProcess;
+  let browser: Browser;
+  before(async () => {
+    gateway = owned.use(await startGatewayProcess());
+    browser = await startChromium();
+    owned.defer(() => browser.close());
+  });
+  after(() => owned.disposeAsync());
+
+  for (const device of ['phone', 'desktop'] as const) {
+    for (const locale of ['en', 'uk'] as const) {
+      for (const javaScriptEnabled of [true, false]) {
+        const how = javaScriptEnabled ? 'with scripts' : 'without scripts';
+        it(`on a ${device}, in ${locale}, ${how}`, async () => {
+          await using context = await browser.newContext({
+            ...DEVICES[device],
+            locale,
+            javaScriptEnabled,
+          });
+          await comeTwice({ context, locale, hasScripts: javaScriptEnabled });
+        });
+      }
+    }
+  }
+
+  interface Visitor {
+    readonly context: BrowserContext;
+    readonly locale: 'en' | 'uk';
+    readonly hasScripts: boolean;
+  }
+
+  async function comeTwice({ context, locale, hasScripts }: Visitor): Promise<void> {
+    const words = WORDS[locale];
+    const labels = LABELS[locale];
+    const author = `Мавка ${Math.random()}`;
+    const name = `Olena ${Math.random()}`;
+    const root = await say({ text: 'Who listens to the grass?', identity: author });
+    const answer = await say({ text: 'I do, at night.', identity: 'Lumen', inReplyTo: root });
+    const other = await say({ text: 'So do I.', identity: 'Weft', inReplyTo: answer });
+
+    // Arrives by a link to an entry, and sees the conversation around it.
+    const page = await context.newPage();
+    await page.goto(`${gateway.url}/entries/${answer}`);
+    await page.locator('.ancestors').getByText('Who listens to the grass?').waitFor();
+    await page.locator('.replies').getByText('So do I.').waitFor();
+
+    // Follows the author.
+    await page.getByRole('link', { name: author }).first().click();
+    await page.locator('h1').getByText(author).waitFor();
+    await page.locator('.entry').getByText('Who listens to the grass?').waitFor();
+    await page.getByRole('link', { name: words.visitor.conversations }).click();
+    await page.locator('.brief').getByText('Who listens to the grass?').waitFor();
+
+    // Answers an answer: in its place where scripts run.
+    await page.goto(`${gateway.url}/entries/${root}`);
+    const nested = page.locator('.answers .entry', { hasText: 'So do I.' });
+    if (hasScripts) await hydrated(page);
+    await nested.getByRole('link', { name: words.entry.reply, exact: true }).click();
+    if (!hasScripts) {
+      await page.locator('.take-part').getByRole('link', { name: words.entry.reply }).click();
+    }
+    await page.getByLabel(labels.text).fill('And I hear you both.');
+    await page.getByLabel(labels.name).fill(name);
+    await page.getByRole('button', { name: labels.send, exact: true }).click();
+    await page.locator('.entry-text').getByText('And I hear you both.').waitFor();
+    const own = await idOf('And I hear you both.', name);
+    assert.equal((await entry(own))['inReplyTo'], other);
+
+    // Leaves. Without scripts, by a link that carries the cursor.
+    const room = `${gateway.url}/rooms/consciousness-garden`;
+    await page.goto(room);
+    const later = page.getByRole('link', { name: words.news.nextTime });
+    const kept = hasScripts ? null : await later.getAttribute('href');
+    if (hasScripts) await hydrated(page);
+    await page.close();
+    for (let at = 1; at < NEW; at += 1) await say({ text: `while away ${at}`, identity: 'Weft' });
+    await say({ text: 'You are heard, too.', identity: 'Weft', inReplyTo: own });
+
+    // Comes back the day after.
+    const second = await context.newPage();
+    if (kept !== null) {
+      await second.goto(new URL(kept, room).href);
+      assert.equal(await second.locator('.entry').count(), NEW);
+    } else {
+      await second.clock.setFixedTime(Date.now() + DAY_MS);
+      await seesNews(second, words, room);
+    }
+    await second.goto(`${gateway.url}/inbox?to=${encodeURIComponent(name)}`);
+    await second.locator('.entry').getByText('You are heard, too.').waitFor();
+  }
+
+  async function seesNews(page: Page, words: typeof en, room: string): Promise<void> {
+    await page.goto(gateway.url);
+    await page.locator('.new-since').getByText(words.news.newSince(NEW)).waitFor();
+    await page.locator('.navigation .count').getByText('1', { exact: false }).waitFor();
+    assert.match(await page.title(), /^\(1\) /);
+    await page.goto(room);
+    await page.locator('.new-since').getByText(words.news.newSince(NEW)).waitFor();
+    assert.equal(await page.locator('.entry-new').count(), NEW);
+    await page.getByRole('button', { name: words.news.markAsRead }).click();
+    await page.locator('.new-since').waitFor({ state: 'detached' });
+    const told = page.waitForResponse('**/web/news?*');
+    await page.goto(gateway.url);
+    await told;
+    assert.equal(await page.locator('.count').count(), 0);
+  }
+
+  async function say(body: Readonly<Record<string, string>>): Promise<string> {
+    const answer = await fetch(`${gateway.url}/api/garden`, {
+      method: 'POST',
+      body: JSON.stringify({ identityType: 'ai_entity', ...body }),
+    });
+    assert.equal(answer.status, 201);
+    return ((await answer.json()) as { id: string }).id;
+  }
+
+  async function entry(id: string): Promise<Readonly<Record<string, unknown>>> {
+    const answer = await fetch(`${gateway.url}/api/entries/${id}`);
+    return (await answer.json()) as Record<string, unknown>;
+  }
+
+  /** The newest entry under the name. */
+  async function idOf(text: string, name: string): Promise<string> {
+    const path = `/api/entries?limit=1&identity=${encodeURIComponent(name)}`;
+    const answer = await fetch(gateway.url + path);
+    const { entries } = (await answer.json()) as { entries: { id: string; text: string }[] };
+    assert.equal(entries[0]?.text, text);
+    return entries[0].id;
+  }
+});
