@@ -388,6 +388,8 @@ async function visit(browser: Browser, url: string, javaScriptEnabled = true): P
 async function openForm(page: Page, name: string): Promise<void> {
   await page.locator('#take-part').getByRole('button', { name }).click();
   await page.locator('.speak-form').waitFor();
+  const more = page.locator('.more-fields:not([open]) > summary');
+  if ((await more.count()) > 0) await more.click();
 }
 
 /** The newest first, whole. */

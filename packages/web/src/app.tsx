@@ -7,6 +7,7 @@ import { Count, useNews, WithNews } from './news.tsx';
 import type { PageData, PageName } from './page-data.ts';
 import { href, hrefIn, pathOf, ShellContext, useShell, useWords, WordsContext } from './shell.ts';
 import type { Words } from './words/en.ts';
+import { ShareLink } from './share-link.tsx';
 import { OutboxList } from './speaking/outbox/outbox-list.tsx';
 import { onOutboxChange } from './speaking/outbox/outbox.ts';
 
@@ -145,6 +146,7 @@ function Footer(): VNode {
     <footer class="footer">
       <a href={href(shell, '/speak')}>{layout.speak}</a>
       <a href="/feed.atom">Atom</a>
+      {!shell.isCut && <ShareLink path={shell.url} />}
       {shell.contact === undefined ? null : <a href={shell.contact}>{layout.contact}</a>}
     </footer>
   );

@@ -20,6 +20,8 @@ export interface PageEntry extends OwnMembers {
   readonly answers?: readonly PageEntry[];
   /** The visitor's text, empty without one; of a long one its first 2,000 UTF-16 code units. */
   readonly text: string;
+  /** The text as blocks, where it is written as Markdown. */
+  readonly blocks?: readonly Block[];
   /** Bytes of the entry, where anything of it is left out or shown only by its start. */
   readonly truncatedSize?: number;
   /** Members beside those that have a place of their own, as JSON text. */
@@ -28,6 +30,19 @@ export interface PageEntry extends OwnMembers {
   /** Set where what was said was taken away. */
   readonly withheld?: Withheld;
 }
+
+export type Inline =
+  | string
+  | { readonly mark: 'code' | 'del' | 'em' | 'strong'; readonly of: readonly Inline[] }
+  | { readonly href: string; readonly of: readonly Inline[] };
+
+export type Block =
+  | { readonly paragraph: readonly Inline[] }
+  | { readonly heading: readonly Inline[] }
+  | { readonly code: string }
+  | { readonly quote: readonly Block[] }
+  /** `start`: the number of the first item, where they are numbered. */
+  | { readonly list: readonly (readonly Block[])[]; readonly start?: number };
 
 export interface Withheld {
   /** ISO 8601. */

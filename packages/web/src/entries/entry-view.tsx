@@ -13,6 +13,7 @@ import { Moment } from '../moment.tsx';
 import { href, useShell, useWords } from '../shell.ts';
 import { Isolated, VisitorLink } from '../visitor-name.tsx';
 import type { PageEntry } from './entry-data.ts';
+import { FormattedText } from './formatted-text.tsx';
 import { FreeMembers } from './free-members.tsx';
 import { fetchBatch } from './live-entries.ts';
 import { LongText } from './long-text.tsx';
@@ -227,17 +228,20 @@ function Recipients({ entry: { to = [] } }: { readonly entry: PageEntry }): VNod
 /** All of it that the page has. */
 function Content({ entry }: { readonly entry: PageEntry }): VNode {
   const { entry: words } = useWords();
-  const { text, seeking = [], members, truncatedSize } = entry;
+  const { text, blocks, seeking = [], members, truncatedSize } = entry;
   return (
     <>
       {truncatedSize !== undefined ? (
         <LongText entry={entry} size={truncatedSize} />
       ) : (
-        text !== '' && (
+        text !== '' &&
+        (blocks !== undefined ? (
+          <FormattedText text={text} blocks={blocks} />
+        ) : (
           <div class="entry-text" dir="auto">
             <VisitorText text={text} />
           </div>
-        )
+        ))
       )}
       {seeking.length > 0 && (
         <p class="entry-seeking">

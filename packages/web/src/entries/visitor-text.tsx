@@ -21,7 +21,7 @@ export function VisitorText({ text }: { readonly text: string }): VNode {
   return <>{parts}</>;
 }
 
-function OpenLink({ url }: { readonly url: URL }): VNode {
+export function OpenLink({ url }: { readonly url: URL }): VNode {
   const { entry } = useWords();
   const name = entry.open(url.host);
   return (

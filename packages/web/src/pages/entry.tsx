@@ -1,6 +1,6 @@
 /** One entry: what it answers above, what answers it below. */
 import type { VNode } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 
 import type { PageEntry } from '../entries/entry-data.ts';
 import { EntryList } from '../entries/entry-list.tsx';
@@ -85,28 +85,7 @@ function Links({ data: { entry, piece } }: { readonly data: EntryPage }): VNode 
         <a href={href(shell, `${path}?of=json`)}>{words.everything}</a>
       )}
       {piece?.of === 'json' && <a href={href(shell, path)}>{words.textAlone}</a>}
-      <CopyLink path={path} />
     </p>
-  );
-}
-
-function CopyLink({ path }: { readonly path: string }): VNode | null {
-  const { address } = useShell();
-  const { entry: words } = useWords();
-  const [state, setState] = useState<'absent' | 'ready' | 'copied'>('absent');
-  // Only where scripts run, and the browser lets them.
-  useEffect(() => setState('clipboard' in navigator ? 'ready' : 'absent'), []);
-  if (state === 'absent') return null;
-  const copy = (): void => {
-    navigator.clipboard.writeText(address + path).then(
-      () => setState('copied'),
-      () => setState('absent'),
-    );
-  };
-  return (
-    <button type="button" onClick={copy}>
-      <span role="status">{state === 'copied' ? words.linkCopied : words.copyLink}</span>
-    </button>
   );
 }
 

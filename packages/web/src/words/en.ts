@@ -101,6 +101,8 @@ export const en = {
     everything: 'All that it holds',
     textAlone: 'The text alone',
     open: (host: string): string => `Open ${host} in a new tab`,
+    asWritten: 'As it was written',
+    share: 'Share',
     copyLink: 'Copy link',
     linkCopied: 'Link copied',
     part: (part: number, parts: number): string =>
@@ -158,6 +160,14 @@ export const en = {
     openName:
       'Anyone may use any name: nobody checks it. What is said here stays, for everyone to read.',
     whispersAreOpen: 'A whisper is quiet, not secret.',
+    more: 'More: for whom, where, a file',
+    types: {
+      unsaid: 'not said',
+      human: 'a person',
+      ai_entity: 'an AI',
+      human_and_ai: 'both together',
+      own: 'in own words',
+    },
     anotherSeeking: 'One more',
     to: 'For whom',
     anotherName: 'One more name',

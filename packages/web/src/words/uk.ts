@@ -103,6 +103,8 @@ export const uk: Words = {
     everything: 'Усе, що в ньому є',
     textAlone: 'Лише текст',
     open: (host) => `Відкрити ${host} у новій вкладці`,
+    asWritten: 'Як було написано',
+    share: 'Поділитися',
     copyLink: 'Копіювати посилання',
     linkCopied: 'Посилання скопійовано',
     part: (part, parts) => `Частина ${number.format(part)} з ${number.format(parts)}`,
@@ -159,6 +161,14 @@ export const uk: Words = {
     openName:
       'Назватися може кожен як завгодно: ніхто цього не перевіряє. Сказане лишається тут, і прочитати його може кожен.',
     whispersAreOpen: 'Шепіт тихий, але не таємний.',
+    more: 'Більше: для кого, де, файл',
+    types: {
+      unsaid: 'не сказано',
+      human: 'людина',
+      ai_entity: 'ШІ',
+      human_and_ai: 'обоє разом',
+      own: 'своїми словами',
+    },
     anotherSeeking: 'Ще одне',
     to: 'Для кого',
     anotherName: 'Ще одне ім’я',

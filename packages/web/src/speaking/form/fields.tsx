@@ -1,6 +1,6 @@
 /** The fields of a form. What is typed stays in the page: no field is controlled by the script. */
 import type { ComponentChildren, VNode } from 'preact';
-import { useContext, useState } from 'preact/hooks';
+import { useContext, useEffect, useRef, useState } from 'preact/hooks';
 
 import type { FieldText } from '../../page-data.ts';
 import { useWords } from '../../shell.ts';
@@ -32,13 +32,8 @@ export function TextField({ values, ...props }: FieldProps): VNode {
   );
 }
 
-interface LineFieldProps extends FieldProps {
-  readonly suggestions?: readonly string[];
-}
-
-export function LineField({ values, suggestions = [], ...props }: LineFieldProps): VNode {
+export function LineField({ values, ...props }: FieldProps): VNode {
   const slot = useContext(SlotsContext)[props.field.name];
-  const list = `${props.id}-suggestions`;
   return (
     <Field {...props}>
       <input
@@ -46,18 +41,61 @@ export function LineField({ values, suggestions = [], ...props }: LineFieldProps
         type="text"
         autocomplete="off"
         defaultValue={slot ?? values[0] ?? ''}
-        {...(suggestions.length > 0 ? { list } : {})}
       />
-      {suggestions.length > 0 && (
-        <datalist id={list}>
-          {suggestions.map((value) => (
-            <option key={value} value={value} />
-          ))}
-        </datalist>
-      )}
     </Field>
   );
 }
+
+/** What most are, as `identityType` has it. */
+const TYPES = ['', 'human', 'ai_entity', 'human_and_ai'] as const;
+
+/** What the author is: a choice that fills in the line, or own words. Without scripts, the line alone. */
+export function TypeField({ values, ...props }: FieldProps): VNode {
+  const { speaking } = useWords();
+  const slot = useContext(SlotsContext)[props.field.name];
+  const line = useRef<HTMLInputElement>(null);
+  const [chosen, setChosen] = useState<string>();
+  const { id, field } = props;
+  // What this device remembers is filled in before.
+  useEffect(() => {
+    const typed = line.current?.value ?? '';
+    setChosen(TYPES.find((type) => type === typed) ?? OWN_WORDS);
+  }, []);
+  const choose = (event: Event): void => {
+    const { value } = event.currentTarget as HTMLSelectElement;
+    setChosen(value);
+    if (line.current === null) return;
+    line.current.value = value === OWN_WORDS ? '' : value;
+    line.current.dispatchEvent(new Event('input', { bubbles: true }));
+  };
+  return (
+    <Field {...props}>
+      {chosen !== undefined && (
+        <select id={`${id}-choice`} aria-label={field.meaning} value={chosen} onChange={choose}>
+          {TYPES.map((type) => (
+            <option key={type} value={type} selected={type === chosen}>
+              {speaking.types[type || 'unsaid']}
+            </option>
+          ))}
+          <option value={OWN_WORDS} selected={chosen === OWN_WORDS}>
+            {speaking.types.own}
+          </option>
+        </select>
+      )}
+      <input
+        {...controlProps(props)}
+        ref={line}
+        type="text"
+        autocomplete="off"
+        hidden={chosen !== undefined && chosen !== OWN_WORDS}
+        defaultValue={slot ?? values[0] ?? ''}
+      />
+    </Field>
+  );
+}
+
+/** No visitor writes this: it has a control character. */
+const OWN_WORDS = '\u0000own';
 
 interface ListFieldProps extends FieldProps {
   readonly more: string;

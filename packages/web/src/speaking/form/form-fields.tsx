@@ -5,7 +5,7 @@ import { useContext, useLayoutEffect, useRef, useState } from 'preact/hooks';
 
 import type { FieldText } from '../../page-data.ts';
 import { useShell, useWords } from '../../shell.ts';
-import { LineField, ListField, RoomField, TextField } from './fields.tsx';
+import { LineField, ListField, RoomField, TextField, TypeField } from './fields.tsx';
 import type { FormContent } from './form-content.ts';
 import { MemberRows } from './member-rows.tsx';
 import {
@@ -26,8 +26,6 @@ interface FormFieldsProps extends SpeakFormProps {
   readonly onChange: () => void;
 }
 
-const TYPES_OF_AUTHORS = ['human', 'ai_entity'];
-
 export function FormFields(props: FormFieldsProps): VNode {
   const { kind, form, content, errors, file, onAttach, onChange } = props;
   const shell = useShell();
@@ -45,6 +43,11 @@ export function FormFields(props: FormFieldsProps): VNode {
   });
   const to = { name: 'to', meaning: `${speaking.to} (${speaking.optional})` };
   const isFree = fields.every(({ required }) => !required);
+  const isMoreUsed =
+    valuesOf('to').length > 0 ||
+    content.rows.length > 0 ||
+    file !== undefined ||
+    ['to', 'room'].some((name) => errors[name] !== undefined);
   const hasText = fields.some(({ name }) => name === 'text');
   return (
     <>
@@ -61,35 +64,37 @@ export function FormFields(props: FormFieldsProps): VNode {
             <TextField {...propsOf(field)} />
           </div>
         ))}
-      {hasText && <Attachment file={file} onChange={onAttach} />}
       <Author {...props} fields={fields} propsOf={propsOf} />
       {fields
         .filter(({ type }) => type === 'strings')
         .map((field) => (
           <ListField key={field.name} {...propsOf(field)} more={speaking.anotherSeeking} />
         ))}
-      {kind !== 'resonance' && (
-        <ListField
-          {...propsOf(to)}
-          values={valuesOf('to').length > 0 ? valuesOf('to') : (props.to ?? [])}
-          more={speaking.anotherName}
-        />
-      )}
-      {props.room === undefined && props.inReplyTo === undefined && kind !== 'resonance' ? (
-        <RoomField
-          id={propsOf({ name: 'room', meaning: '' }).id}
-          rooms={shell.rooms}
-          selected={valuesOf('room')[0] ?? kindText.room}
-          error={errors['room']}
-        />
-      ) : (
-        props.room !== undefined && <input type="hidden" name="room" value={props.room} />
-      )}
+      {props.room !== undefined && <input type="hidden" name="room" value={props.room} />}
       {props.inReplyTo !== undefined && (
         <input type="hidden" name="inReplyTo" value={props.inReplyTo} />
       )}
+      {kind !== 'resonance' && (
+        <details class="more-fields" open={isMoreUsed}>
+          <summary>{speaking.more}</summary>
+          <ListField
+            {...propsOf(to)}
+            values={valuesOf('to').length > 0 ? valuesOf('to') : (props.to ?? [])}
+            more={speaking.anotherName}
+          />
+          {props.room === undefined && props.inReplyTo === undefined && (
+            <RoomField
+              id={propsOf({ name: 'room', meaning: '' }).id}
+              rooms={shell.rooms}
+              selected={valuesOf('room')[0] ?? kindText.room}
+              error={errors['room']}
+            />
+          )}
+          {hasText && <Attachment file={file} onChange={onAttach} />}
+          {isFree && <MemberRows rows={content.rows} errors={errors} onChange={onChange} />}
+        </details>
+      )}
       {slots[OTHER_FIELDS] !== undefined && <div>{slots[OTHER_FIELDS]}</div>}
-      {isFree && <MemberRows rows={content.rows} errors={errors} onChange={onChange} />}
     </>
   );
 }
@@ -119,13 +124,13 @@ function Author({ fields, propsOf, content, onChange }: AuthorProps): VNode {
     <div class="author" ref={element}>
       {fields
         .filter(({ name }) => name in AUTHOR_FIELDS)
-        .map((field) => (
-          <LineField
-            key={field.name}
-            {...propsOf(field)}
-            suggestions={field.name === 'identityType' ? TYPES_OF_AUTHORS : []}
-          />
-        ))}
+        .map((field) =>
+          field.name === 'identityType' ? (
+            <TypeField key={field.name} {...propsOf(field)} />
+          ) : (
+            <LineField key={field.name} {...propsOf(field)} />
+          ),
+        )}
       {isRemembered && (
         <p class="hint">
           {speaking.remembered}{' '}

@@ -4,6 +4,7 @@ import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 
 import { href, useShell, useWords } from '../../shell.ts';
+import { ShareLink } from '../../share-link.tsx';
 import { readDraft, storeDraft } from './drafts.ts';
 import { contentOf } from '../form/form-content.ts';
 import { namesIn } from '../form/speak-form-props.ts';
@@ -89,6 +90,8 @@ function Actions({ item }: { readonly item: OutboxItem }): VNode | null {
   const { speaking } = useWords();
   const { outbox } = speaking;
   const { key, outcome } = item;
+  const seq = outcome?.state === 'stored' ? outcome.entry.seq : undefined;
+  useEffect(() => (seq === undefined ? undefined : showStored(seq, key)), [seq]);
   if (outcome === undefined) return null;
   const discard = (): void => {
     if (confirm(outbox.discardQuestion)) void removeItems(key);
@@ -96,6 +99,7 @@ function Actions({ item }: { readonly item: OutboxItem }): VNode | null {
   return outcome.state === 'stored' ? (
     <p class="actions">
       <a href={href(shell, `/entries/${outcome.entry.id}`)}>{outbox.open}</a>
+      <ShareLink path={`/entries/${outcome.entry.id}`} />
       <button type="button" class="more" onClick={() => void removeItems(key)}>
         {outbox.hide}
       </button>
@@ -114,6 +118,26 @@ function Actions({ item }: { readonly item: OutboxItem }): VNode | null {
       </button>
     </p>
   );
+}
+
+/** How long what was stored is told, and how often the entry is looked for on the page. */
+const TOLD_MS = 20_000;
+const LOOK_MS = 250;
+
+/** Marks the entry where it stands now, once the page has it. Returns how to end that. */
+function showStored(seq: number, key: string): () => void {
+  const look = setInterval(() => {
+    const entry = document.getElementById(`e${seq}`);
+    if (entry === null) return;
+    entry.classList.add('entry-own');
+    entry.scrollIntoView({ block: 'nearest' });
+    clearInterval(look);
+  }, LOOK_MS);
+  const end = setTimeout(() => void removeItems(key).catch(() => {}), TOLD_MS);
+  return () => {
+    clearInterval(look);
+    clearTimeout(end);
+  };
 }
 
 /** Makes a refused entry the draft of its form, unless that has another draft, and goes there. */

@@ -7,6 +7,7 @@ import type { Entry } from '../../../log/log.ts';
 import { readEntryText } from '../../../operations/find-entry.ts';
 import { authorIn, previewOf } from '../../../operations/text-preview.ts';
 import { withheldMember } from '../../../operations/withholdings.ts';
+import { blocksOf } from './text-blocks.ts';
 
 /** Larger entries, in bytes, are shown by the start of their members. */
 const MAX_WHOLE_SIZE = 64 * 1024;
@@ -47,9 +48,12 @@ export async function pageEntryOf(entry: Entry): Promise<PageEntry> {
   const isCut =
     json.length > MAX_TEXT_LENGTH ||
     Object.entries(placed).some(([name, value]) => isLong(name, value));
+  const blocks =
+    typeof placed['text'] === 'string' && !isCut ? blocksOf(placed['text']) : undefined;
   return {
     ...own,
     ...placedMembers(placed),
+    ...(blocks === undefined ? {} : { blocks }),
     ...(json === '' ? {} : { members: cutText(json, MAX_TEXT_LENGTH) }),
     ...(isCut ? { truncatedSize: size } : {}),
   };

@@ -126,7 +126,7 @@ function authorOf({ identity, metadata: { room, time } }: RecentAuthor): PageVis
 async function newestOf({ log }: DoorContext, head: Seq): Promise<PageEntry[]> {
   const newest = { facets: [], order: 'newest', before: head + 1, limit: MAX_NEWEST } as const;
   return await Array.fromAsync(log.readEntries(newest), async (entry) => {
-    const { members, ...shown } = await pageEntryOf(entry);
+    const { members, blocks: _, ...shown } = await pageEntryOf(entry);
     return {
       ...shown,
       text: cutText(shown.text, MAX_BRIEF_LENGTH),

@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+
+import { visitorPagePath } from '@open-presence/protocol';
+
+import { openGateway } from '../../../gateway.fixture.ts';
+import { openMemoryLog } from '../../../stores/memory/memory.ts';
+import { hasPages } from '../web.ts';
+
+const NAMES = [
+  'Lumen',
+  'Мавка',
+  '.',
+  '..',
+  'a/b/../c',
+  '\\back\\slash',
+  '100%25',
+  '?q=1&show=concerns#top',
+  'tab\tand\nline\u0007',
+  '👩‍👩‍👧‍👦',
+  '\u202eevil',
+  '\ud800 alone',
+  'rooms',
+  'x'.repeat(5000),
+  `long ${'Мавка '.repeat(60)}`,
+];
+
+suite('the page of a name', { skip: hasPages() ? false : 'the pages are not built' }, () => {
+  test('is there for any name, and every link of its entries leads to it', async () => {
+    await using gateway = await openGateway(openMemoryLog());
+    const { url } = gateway;
+    const post = async (text: string, identity: string): Promise<string> => {
+      const body = JSON.stringify({ text, identity, identityType: 'x' });
+      const answer = await fetch(`${url}/api/garden`, { method: 'POST', body });
+      return ((await answer.json()) as { id: string }).id;
+    };
+    const entries: (readonly [name: string, id: string, text: string])[] = [];
+    for (const [at, name] of NAMES.entries()) {
+      const text = `said by number ${at}.`;
+      entries.push([name, await post(text, name), text]);
+    }
+    for (const [name, id, text] of entries) {
+      const page = await htmlOf(`${url}/entries/${id}`);
+      const [, path = ''] = /class="visitor-link" href="([^"]+)"/.exec(page) ?? [];
+      assert.ok(path.length < 1000, 'an address is short');
+      for (const address of [path.replaceAll('&amp;', '&'), `/visitors?by=${id}`]) {
+        const shown = await htmlOf(url + address);
+        const said = shown.match(/said by number \d+\./g) ?? [];
+        assert.deepEqual([...new Set(said)], [text], `${name.slice(0, 50)} at ${address}`);
+        assert.doesNotMatch(shown, /<title>[^<]*\u202e/);
+      }
+      if (name.length > 1000) continue;
+      const own = await htmlOf(url + visitorPagePath(name));
+      assert.ok(own.includes(text), visitorPagePath(name));
+    }
+  });
+
+  test('says what the name lacks, and answers an address that names nobody', async () => {
+    await using gateway = await openGateway(openMemoryLog());
+    const unused = await htmlOf(`${gateway.url}/visitors/Nobody?lang=en`);
+    assert.match(unused, /Nobody has said anything under this name yet/);
+    assert.match(unused, /<meta name="robots" content="noindex"/);
+    for (const path of ['/visitors', '/visitors?by=01a21a7e-16b7-7000-8000-00005e550d2a']) {
+      const answer = await fetch(gateway.url + path, { headers: { Accept: 'text/html' } });
+      assert.equal(answer.status, 404, path);
+    }
+  });
+
+  test('shows what concerns the name, and its conversations with their sizes', async () => {
+    await using gateway = await openGateway(openMemoryLog());
+    const say = async (members: object): Promise<string> => {
+      const body = JSON.stringify({ identityType: 'x', ...members });
+      const answer = await fetch(`${gateway.url}/api/garden`, { method: 'POST', body });
+      return ((await answer.json()) as { id: string }).id;
+    };
+    const root = await say({ text: 'a beginning', identity: 'Weft' });
+    await say({ text: 'an answer', identity: 'Lumen', inReplyTo: root });
+    await say({ text: 'to Lumen', identity: 'Weft', to: 'Lumen' });
+    const concerns = await htmlOf(`${gateway.url}/visitors/Lumen?show=concerns`);
+    assert.match(concerns, /to Lumen/);
+    assert.doesNotMatch(concerns, /an answer/);
+    const conversations = await htmlOf(`${gateway.url}/visitors/Lumen?show=conversations&lang=en`);
+    assert.match(conversations, /a beginning/);
+    assert.match(conversations, /2 entries/);
+  });
+});
+
+async function htmlOf(address: string): Promise<string> {
+  const answer = await fetch(address, { headers: { Accept: 'text/html' } });
+  assert.equal(answer.status, 200, address);
+  return await answer.text();
+}
