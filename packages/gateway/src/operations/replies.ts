@@ -23,13 +23,14 @@ export function wantsReplies(parameters: URLSearchParams): boolean {
   return wanted.length > 0;
 }
 
-/** How many entries name this one in `inReplyTo`. */
+/** How many entries up to `head` name this one in `inReplyTo`. */
 export async function countReplies(
   log: Log,
   { seq, id }: Pick<EntryMetadata, 'seq' | 'id'>,
+  head: Seq,
   signal?: AbortSignal,
 ): Promise<number> {
-  const bounds = [seq + 1, log.head() + 1];
+  const bounds = [seq + 1, head + 1];
   const [count = 0] = await log.countBetween(facet('inReplyTo', id), bounds, signal);
   return count;
 }
@@ -64,7 +65,7 @@ export class ReplyCounter {
   ): Promise<{ readonly text: Buffer; readonly replies: number } | undefined> {
     const { text, metadata, withheld, unreadable } = entry;
     if (text === undefined || withheld !== undefined || unreadable === true) return undefined;
-    const replies = await countReplies(this.#log, metadata, this.#signal);
+    const replies = await countReplies(this.#log, metadata, this.#log.head(), this.#signal);
     const members = `,"root":"${await this.#root(entry)}","replies":${replies}`;
     const end = entryHead(metadata).length;
     const parts = [text.subarray(0, end), Buffer.from(members), text.subarray(end)];

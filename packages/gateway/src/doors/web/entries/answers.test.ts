@@ -39,6 +39,14 @@ suite('answers on a page', { skip: hasPages() ? false : 'the pages are not built
     assert.equal(flat.entries[0]?.replies, 2);
     assert.deepEqual(flat.entries[1]?.answered, { author: 'Lumen', text: 'root' });
     assert.equal(flat.entries[1]?.answers, undefined);
+    // A count that is known follows what is stored since.
+    await say('one more', root);
+    await say('deeper', first);
+    const later = await read('order=oldest&limit=2');
+    assert.deepEqual(
+      later.entries.map(({ replies }) => replies),
+      [3, 21],
+    );
   });
 
   test('are new since a cursor, by room and for a name', async () => {

@@ -5,8 +5,8 @@ import { yieldPeriodically } from '../../../fair-turns.ts';
 import { facet } from '../../../log/facet.ts';
 import type { Log } from '../../../log/log.ts';
 import { entryWithId } from '../../../operations/find-entry.ts';
-import { countReplies } from '../../../operations/replies.ts';
 import { cutText, pageEntryOf } from './page-entry.ts';
+import { replyCountsOf } from './reply-counts.ts';
 
 /** Levels of answers beneath the entries of a list. */
 const MAX_DEPTH = 4;
@@ -73,6 +73,6 @@ export async function withAnswers(log: Log, entries: readonly PageEntry[]): Prom
 }
 
 async function withCount(log: Log, entry: PageEntry): Promise<PageEntry> {
-  const replies = await countReplies(log, entry);
+  const replies = await replyCountsOf(log).read(entry);
   return replies === 0 ? entry : { ...entry, replies };
 }
