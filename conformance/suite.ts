@@ -39,7 +39,7 @@ export function conformance(
           const requirement = `${section}:${id}`;
           const name = `${section} ${textOf(requirement)}${what}`;
           const skip = except.get(requirement) ?? false;
-          test(name, { timeout: 2 * PATIENCE_MS, skip }, async (context) => {
+          test(name, { timeout: 4 * PATIENCE_MS, skip }, async (context) => {
             known ??= new Gateway(address(), reading?.());
             await run(known, context);
           });

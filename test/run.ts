@@ -29,7 +29,7 @@ const SUITES: Readonly<Record<string, readonly string[]>> = {
     'packages/gateway/src/{,!(stores)/**/}*.test.ts',
   ],
 };
-const TIMEOUT_MS = 15 * 60_000;
+const TIMEOUT_MS = 30 * 60_000;
 /** Tests wait for processes, disks and clocks for a third of their time, and not evenly. */
 const PROCESSES_PER_CORE = 3;
 /** Files named at the end. */

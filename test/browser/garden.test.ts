@@ -211,6 +211,25 @@ describe('the garden, in Chromium', needs('chromium'), () => {
     await page.close();
   });
 
+  it('has its view in its address, which shows it to whoever opens that', async () => {
+    const { page } = await openGarden(three);
+    await page.locator('.garden-authors button').filter({ hasText: 'Мавка' }).click();
+    await page.getByRole('button', { name: 'Closer' }).click();
+    await page.waitForURL((url) =>
+      ['from', 'to', 'author'].every((name) => url.searchParams.has(name)),
+    );
+    const other = await browser.newPage({ locale: 'en-GB', reducedMotion: 'reduce' });
+    await other.goto(page.url());
+    await other.locator('.garden-authors [aria-pressed=true]').getByText('Мавка').waitFor();
+    const link = other.getByRole('main').locator('.visitor-link', { hasText: 'Мавка' }).first();
+    assert.match((await link.getAttribute('href')) ?? '', /^\/visitors\//);
+    assert.equal(other.url(), page.url());
+    await other.getByRole('button', { name: 'Show everybody’s plants' }).click();
+    await other.getByRole('button', { name: 'Whole garden' }).click();
+    await other.waitForURL(/\/garden$/);
+    await Promise.all([page.close(), other.close()]);
+  });
+
   it('is a drawing with links, a plot and a list without scripts', async () => {
     const { page } = await openGarden(three, { javaScriptEnabled: false });
     assert.equal(await page.locator('svg.growths a').count(), 3);

@@ -200,7 +200,7 @@ describe('the page for developers, in Chromium', needs('chromium', 'curl', 'pyth
       }
     }
     await page.goto(`${gateway.url}/`);
-    await page.locator('a[href="/speak"]').click();
+    await page.locator('a[href="/speak"]').first().click();
     assert.equal(await page.locator('#http').count(), 1);
   });
 });

@@ -146,7 +146,7 @@ function Footer(): VNode {
     <footer class="footer">
       <a href={href(shell, '/speak')}>{layout.speak}</a>
       <a href="/feed.atom">Atom</a>
-      {!shell.isCut && <ShareLink path={shell.url} />}
+      <ShareLink />
       {shell.contact === undefined ? null : <a href={shell.contact}>{layout.contact}</a>}
     </footer>
   );

@@ -5,7 +5,8 @@ import { useEffect, useState } from 'preact/hooks';
 import { useShell, useWords } from './shell.ts';
 
 interface ShareLinkProps {
-  readonly path: string;
+  /** By default, what stands in the address bar. */
+  readonly path?: string;
 }
 
 /** Only where scripts run, and the browser lets them. */
@@ -17,16 +18,16 @@ export function ShareLink({ path }: ShareLinkProps): VNode | null {
     setState('share' in navigator ? 'share' : 'clipboard' in navigator ? 'copy' : 'absent');
   }, []);
   if (state === 'absent') return null;
-  const url = address + path;
+  const urlNow = (): string => (path === undefined ? location.href : address + path);
   const copy = (): void => {
-    navigator.clipboard.writeText(url).then(
+    navigator.clipboard.writeText(urlNow()).then(
       () => setState('copied'),
       () => setState('absent'),
     );
   };
   const share = (): void => {
     // Whoever closes the choice has shared nothing, and needs no message.
-    void navigator.share({ url, title: document.title }).catch(() => {});
+    void navigator.share({ url: urlNow(), title: document.title }).catch(() => {});
   };
   return (
     <button type="button" class="more" onClick={state === 'share' ? share : copy}>

@@ -14,12 +14,14 @@ interface LivingPictureProps {
   readonly data: GardenPage;
   /** Called once the picture has taken the place of the still one. */
   readonly onLive: (picture: GardenPicture) => void;
+  /** Called when the view has come to rest. */
+  readonly onRest: (picture: GardenPicture) => void;
   readonly onAuthors: (authors: readonly Author[]) => void;
   readonly onEntries: (entries: readonly GardenEntry[]) => void;
 }
 
 export function LivingPicture(props: LivingPictureProps): VNode | null {
-  const { data, onLive, onAuthors, onEntries } = props;
+  const { data, onLive, onRest, onAuthors, onEntries } = props;
   const shell = useShell();
   const words = useWords();
   const { garden } = words;
@@ -51,6 +53,7 @@ export function LivingPicture(props: LivingPictureProps): VNode | null {
       entries,
       activity,
       onDescribe: (item, box) => setDescribed(item && box && { item, box }),
+      onRest,
       onAuthors,
       onEntries,
     });

@@ -31,6 +31,8 @@ export interface PictureOptions {
   readonly onDescribe: (item: SceneItem | undefined, box: Box | undefined) => void;
   /** Called with those whose growths are in view, when they have changed. */
   readonly onAuthors: (authors: readonly Author[]) => void;
+  /** Called when the view has come to rest. */
+  readonly onRest: (picture: GardenPicture) => void;
   /** Called when entries were stored. */
   readonly onEntries: (entries: readonly GardenEntry[]) => void;
 }
@@ -157,6 +159,10 @@ export class GardenPicture {
     return this.#scene.items.findLast(({ time }) => this.view.has(time));
   }
 
+  focusTime(time: number): void {
+    this.#focusAt(time);
+  }
+
   #focusAt(time: number, item?: SceneItem): void {
     this.view.bringIn(time);
     if (item !== undefined) return this.#setFocus(item);
@@ -262,7 +268,10 @@ export class GardenPicture {
       this.#isTravelling = !isSettled;
       const goesOn = this.#painter.draw(this.#frame(now));
       if (!isSettled) this.#redraw();
-      else this.#reportAuthors();
+      else {
+        this.#reportAuthors();
+        this.#options.onRest(this);
+      }
       if (!goesOn) return;
     }
     if (this.#request === 0) this.#request = requestAnimationFrame((next) => this.#draw(next));

@@ -15,6 +15,7 @@ import {
 } from '../garden/main-authors.ts';
 import type { GardenPicture } from '../garden/picture.ts';
 import { Land, StillPicture } from '../garden/still-picture.tsx';
+import { keepViewInAddress, viewInAddress } from '../garden/view-address.ts';
 import { Moment } from '../moment.tsx';
 import type { GardenPage, Shell } from '../page-data.ts';
 import { href, useShell, useWords } from '../shell.ts';
@@ -44,9 +45,18 @@ export function Page({ data }: { readonly data: GardenPage }): VNode {
   const add = (added: readonly GardenEntry[]): void => {
     setEntries((before) => [...added.toReversed(), ...before].slice(0, MAX_LISTED));
   };
-  const choose = (author: ChosenAuthor | undefined): void => {
+  const latest = useRef(chosen);
+  latest.current = chosen;
+  const choose = (author: ChosenAuthor | undefined, of = picture): void => {
     setChosen(author);
-    picture?.choose(author);
+    of?.choose(author);
+  };
+  const begin = (live: GardenPicture): void => {
+    const { range, author, plant } = viewInAddress();
+    setPicture(live);
+    if (range !== undefined) live.view.showPart(range);
+    if (author !== undefined) choose(author, live);
+    if (plant !== undefined) live.focusTime(plant);
   };
   const nameOf = ({ kind, author }: GardenEntry): string =>
     `${shell.kinds[kind].name}, ${isolated(author ?? garden.unnamed)}`;
@@ -59,7 +69,13 @@ export function Page({ data }: { readonly data: GardenPage }): VNode {
         {picture === undefined && data.entries.length > 0 && (
           <StillPicture entries={data.entries} hues={hues} label={garden.picture} nameOf={nameOf} />
         )}
-        <LivingPicture data={data} onLive={setPicture} onAuthors={setAuthors} onEntries={add} />
+        <LivingPicture
+          data={data}
+          onLive={begin}
+          onRest={(resting) => keepViewInAddress(resting, () => latest.current)}
+          onAuthors={setAuthors}
+          onEntries={add}
+        />
         {entries.length === 0 && <p class="garden-empty">{garden.empty}</p>}
       </div>
       {entries.length > 0 && (
@@ -74,6 +90,13 @@ export function Page({ data }: { readonly data: GardenPage }): VNode {
       {chosen?.name !== undefined && (
         <p class="quiet">
           {garden.allOf} <VisitorLink name={chosen.name} />
+        </p>
+      )}
+      {chosen !== undefined && (
+        <p>
+          <button type="button" class="more" onClick={() => choose(undefined)}>
+            {garden.showAll}
+          </button>
         </p>
       )}
       {entries.length > 0 && <p class="garden-legend">{garden.legend}</p>}

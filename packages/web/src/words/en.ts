@@ -236,6 +236,7 @@ export const en = {
     newest: 'What grew last',
     authors: 'Whose plants these are',
     allOf: 'All that is said by',
+    showAll: 'Show everybody’s plants',
     activity: 'Activity over time',
     table: 'As a table',
     time: 'From',

@@ -237,6 +237,7 @@ export const uk: Words = {
     newest: 'Що виросло останнім',
     authors: 'Чиї це рослини',
     allOf: 'Усе, що каже',
+    showAll: 'Показати рослини всіх',
     activity: 'Життя саду в часі',
     table: 'Таблицею',
     time: 'Від',

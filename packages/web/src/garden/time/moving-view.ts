@@ -2,6 +2,7 @@
 import type { Activity } from '../garden-data.ts';
 import {
   around,
+  kept,
   lengthOf,
   moved,
   positionOf,
@@ -66,6 +67,17 @@ export class MovingView {
   /** Zooms as a movement. `time`: what stays where it is; the middle by default. */
   zoomSmoothly(factor: number, time: number = timeAt(this.#goal, 0.5)): void {
     this.#travelTo(zoomed(this.#goal, factor, time, this.#whole));
+  }
+
+  /** Undefined for the whole. */
+  get part(): TimeRange | undefined {
+    return this.#goal.from === this.#whole.from && this.#goal.to === this.#whole.to
+      ? undefined
+      : this.#goal;
+  }
+
+  showPart(range: TimeRange): void {
+    this.#show(kept(range, this.#whole));
   }
 
   showWhole(): void {

@@ -56,7 +56,7 @@ export function around(range: TimeRange, whole: TimeRange): TimeRange {
 }
 
 /** The view moved back into the whole range. */
-function kept(view: TimeRange, whole: TimeRange): TimeRange {
+export function kept(view: TimeRange, whole: TimeRange): TimeRange {
   if (lengthOf(view) >= lengthOf(whole)) return whole;
   const shift = Math.max(0, whole.from - view.from) + Math.min(0, whole.to - view.to);
   return { from: view.from + shift, to: view.to + shift };

@@ -1,0 +1,63 @@
+/** The view of the garden in the address, so that it can be sent to somebody. */
+import { addressWith } from '../entries/address.ts';
+import type { ChosenAuthor } from './main-authors.ts';
+import type { GardenPicture } from './picture.ts';
+import type { TimeRange } from './time/time-view.ts';
+
+export interface SharedView {
+  readonly range: TimeRange | undefined;
+  /** Whose plants stand out. */
+  readonly author: ChosenAuthor | undefined;
+  /** The time of the plant that is read, in ms since 1970. */
+  readonly plant: number | undefined;
+}
+
+/** What the address says. Whatever cannot be read is left out. */
+export function viewInAddress(): SharedView {
+  const query = new URLSearchParams(location.search);
+  const time = (name: string): number | undefined => {
+    const value = Date.parse(query.get(name) ?? '');
+    return Number.isNaN(value) ? undefined : value;
+  };
+  const [from, to] = [time('from'), time('to')];
+  const name = query.get('author');
+  return {
+    range: from === undefined || to === undefined || from >= to ? undefined : { from, to },
+    author: name === null ? undefined : { name: name === '' ? undefined : name },
+    plant: time('plant'),
+  };
+}
+
+/** Browsers refuse changes of the address that follow one another at once. */
+const PAUSE_MS = 300;
+let isWaiting = false;
+
+/** Soon: the view may go on moving. `author`: whose plants stand out by then. */
+export function keepViewInAddress(
+  picture: GardenPicture,
+  author: () => ChosenAuthor | undefined,
+): void {
+  if (isWaiting) return;
+  isWaiting = true;
+  setTimeout(() => {
+    isWaiting = false;
+    writeView(picture, author());
+  }, PAUSE_MS);
+}
+
+function writeView(
+  { view, focused }: Pick<GardenPicture, 'view' | 'focused'>,
+  author: ChosenAuthor | undefined,
+): void {
+  const { part } = view;
+  const iso = (time: number | undefined): string | undefined =>
+    time === undefined ? undefined : new Date(time).toISOString();
+  const address = addressWith(location.pathname + location.search, {
+    from: iso(part && Math.floor(part.from)),
+    to: iso(part && Math.ceil(part.to)),
+    author: author && (author.name ?? ''),
+    plant: iso(focused?.time),
+  });
+  if (address !== location.pathname + location.search)
+    history.replaceState(history.state, '', address + location.hash);
+}
