@@ -117,7 +117,9 @@ export interface HousePage extends PageHead {
   readonly rooms: readonly HouseRoom[];
   readonly here: readonly PageVisitor[];
   readonly lately: readonly PageVisitor[];
-  /** How many names were written under in the last hour. */
+  /** How many visitors with a name are here. `here` has some of them. */
+  readonly present: number;
+  /** How many names were written under in the last hour: at most a thousand are counted. */
   readonly wroteLately: number;
   /** The newest entries as a picture. Scripts do not need them. */
   readonly plants?: readonly GardenEntry[];

@@ -6,9 +6,9 @@ import { WindowedList } from '../list/windowed-list.tsx';
 import { href, useShell, useWords } from '../shell.ts';
 import { rememberedAuthor } from '../speaking/form/remembered-author.ts';
 import { addressWith } from './address.ts';
-import { withAnswer } from './answers.ts';
+import { withAnswer, withMore } from './answers.ts';
 import type { EntryList as EntryListData, PageEntry } from './entry-data.ts';
-import { EntryView, type EntryViewOptions } from './entry-view.tsx';
+import { EntryView, type EntryViewOptions, MoreContext } from './entry-view.tsx';
 import {
   CHUNK_SIZE,
   chunkOf,
@@ -107,6 +107,11 @@ export function EntryList({
       windowed.current?.reset(chunk, has);
     });
   };
+  const answering = useMemo(() => {
+    const onMore = (id: string, more: readonly PageEntry[]): void =>
+      windowed.current?.update((entries) => withMore(entries, id, more));
+    return { onMore };
+  }, []);
   const link = (side: 'before' | 'after', seq: number): string =>
     href(shell, addressWith(shell.url, { [side]: String(seq) }, POSITION));
   const [onward, backward] =
@@ -115,37 +120,39 @@ export function EntryList({
   return (
     <section class="entries" aria-label={label}>
       {isEmpty && <p class="entries-empty">{empty}</p>}
-      <WindowedList
-        handle={windowed}
-        source={source}
-        chunks={first === undefined ? [] : [first]}
-        has={{ before: list.hasEarlier, after: list.next !== null }}
-        onScroll={onScroll}
-        onRest={(element, isAtStart) => rememberPosition(element, isAtStart, order)}
-        renderContent={(entries) =>
-          entries.map((entry, at) => (
-            <EntryView key={entry.id} entry={entry} above={entries[at - 1]?.seq} {...options} />
-          ))
-        }
-        before={
-          !shell.isCut && (
-            <p class="entries-more" key="before">
-              <a href={link(backward, first?.place.first ?? list.head)} rel="prev">
-                {order === 'newest' ? words.newer : words.older}
-              </a>
-            </p>
-          )
-        }
-        after={
-          !shell.isCut && (
-            <p class="entries-more" key="after">
-              <a href={link(onward, first?.place.last ?? list.head)} rel="next">
-                {order === 'newest' ? words.older : words.newer}
-              </a>
-            </p>
-          )
-        }
-      />
+      <MoreContext.Provider value={answering}>
+        <WindowedList
+          handle={windowed}
+          source={source}
+          chunks={first === undefined ? [] : [first]}
+          has={{ before: list.hasEarlier, after: list.next !== null }}
+          onScroll={onScroll}
+          onRest={(element, isAtStart) => rememberPosition(element, isAtStart, order)}
+          renderContent={(entries) =>
+            entries.map((entry, at) => (
+              <EntryView key={entry.id} entry={entry} above={entries[at - 1]?.seq} {...options} />
+            ))
+          }
+          before={
+            !shell.isCut && (
+              <p class="entries-more" key="before">
+                <a href={link(backward, first?.place.first ?? list.head)} rel="prev">
+                  {order === 'newest' ? words.newer : words.older}
+                </a>
+              </p>
+            )
+          }
+          after={
+            !shell.isCut && (
+              <p class="entries-more" key="after">
+                <a href={link(onward, first?.place.last ?? list.head)} rel="next">
+                  {order === 'newest' ? words.older : words.newer}
+                </a>
+              </p>
+            )
+          }
+        />
+      </MoreContext.Provider>
       <div class="entries-news" role="status">
         {unseen > 0 && (
           <button type="button" onClick={showNewest}>

@@ -41,8 +41,15 @@ interface Replying {
 /** How an entry is answered in its place. */
 export const ReplyContext: Context<Replying> = createContext<Replying>({ drafted: new Set() });
 
+interface Answering {
+  /** Called with further answers to an entry, once they are loaded. */
+  readonly onMore: (id: string, answers: readonly PageEntry[]) => void;
+}
+
+export const MoreContext: Context<Answering> = createContext<Answering>({ onMore: () => {} });
+
 /** How many answers are loaded together. */
-const MORE = 40;
+const MORE = '40';
 
 interface EntryViewProps extends EntryViewOptions {
   readonly entry: PageEntry;
@@ -132,26 +139,23 @@ export function EntryView({
 function Answers({ entry: { id, answers = [], replies = 0 } }: EntryViewProps): VNode | null {
   const shell = useShell();
   const { entry: words } = useWords();
-  const [loaded, setLoaded] = useState<readonly PageEntry[]>([]);
-  const known = new Set(loaded.map((entry) => entry.id));
-  const shown = [...loaded, ...answers.filter((entry) => !known.has(entry.id))];
-  const more = replies - shown.length;
-  if (shown.length === 0 && more <= 0) return null;
+  const { onMore } = useContext(MoreContext);
+  const more = replies - answers.length;
+  if (answers.length === 0 && more <= 0) return null;
   const path = href(shell, `/entries/${id}#replies`);
   const load = (event: MouseEvent): void => {
     if (event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();
-    // From the first on: live ones may have come behind a gap.
-    const limit = String(shown.length + MORE);
-    const query = new URLSearchParams({ inReplyTo: id, answers: 'nested', order: 'oldest', limit });
-    fetchBatch(query.toString()).then(
-      ({ entries }) => setLoaded(entries),
+    const after = String(answers.at(-1)?.seq ?? 0);
+    const which = { inReplyTo: id, answers: 'nested', order: 'oldest', after, limit: MORE };
+    fetchBatch(new URLSearchParams(which).toString()).then(
+      ({ entries }) => onMore(id, entries),
       () => location.assign(path),
     );
   };
   return (
     <div class="answers">
-      {shown.map((answer) => (
+      {answers.map((answer) => (
         <EntryView key={answer.id} entry={answer} answersAbove />
       ))}
       {more > 0 && (

@@ -87,11 +87,18 @@ function Inlines({ inlines }: { readonly inlines: readonly Inline[] }): VNode {
 function InlineView({ inline }: { readonly inline: Inline }): VNode {
   if (typeof inline === 'string') return <VisitorText text={inline} />;
   if ('href' in inline) {
-    const isAddress = URL.canParse(inline.href);
+    const url = URL.canParse(inline.href) ? new URL(inline.href) : undefined;
+    // The words may name another place than the one that they lead to.
     return (
       <>
         <Inlines inlines={inline.of} />
-        {isAddress && <OpenLink url={new URL(inline.href)} />}
+        {url !== undefined && (
+          <span class="link-host">
+            {' ('}
+            <bdi>{url.host}</bdi>
+            <OpenLink url={url} />)
+          </span>
+        )}
       </>
     );
   }

@@ -8,6 +8,7 @@ const ROOM = { slug: 'hall', title: 'Hall', description: '', entries: 1, here: 0
 const EMPTY: House = {
   rooms: [ROOM, { ...ROOM, slug: 'garden' }],
   here: [],
+  present: 0,
   lately: [],
   newest: [],
 };

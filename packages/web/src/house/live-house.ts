@@ -10,7 +10,7 @@ import type { HousePage, PageVisitor } from '../page-data.ts';
 const MAX_NEWEST = 8;
 const MAX_VISITORS = 12;
 
-export interface House extends Pick<HousePage, 'rooms' | 'here' | 'lately' | 'newest'> {
+export interface House extends Pick<HousePage, 'rooms' | 'here' | 'present' | 'lately' | 'newest'> {
   /** Whether something was withheld since: the picture is as it was before. */
   readonly isStale?: boolean;
 }
@@ -81,6 +81,7 @@ export function withPresence(house: House, change: PresenceChange): House {
     rooms: house.rooms.map((shown) =>
       shown.slug === changed ? { ...shown, here: Math.max(0, shown.here + step) } : shown,
     ),
+    present: Math.max(0, house.present + step),
     here: state === 'here' ? [visitor, ...others].slice(0, MAX_VISITORS) : others,
     lately: house.lately.filter((author) => state === 'gone' || author.identity !== identity),
   };

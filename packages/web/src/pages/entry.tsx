@@ -24,31 +24,31 @@ export function Page({ data }: { readonly data: EntryPage }): VNode {
   const { members, truncatedSize } = entry;
   const answersAbove = data.ancestors.length > 0;
   return (
-    <Replies>
-      <div class="thread">
-        <h1 class="thread-title">
-          {shell.kinds[entry.kind].name}
-          {room !== undefined && (
-            <>
-              {' · '}
-              <a href={href(shell, `/rooms/${room.slug}`)}>{room.title}</a>
-            </>
-          )}
-        </h1>
-        <Ancestors initial={data.ancestors} of={entry} />
-        <div class="thread-entry">
-          {piece === undefined ? (
-            <EntryView entry={entry} answersAbove={answersAbove} />
-          ) : (
-            <EntryView entry={entry} answersAbove={answersAbove}>
-              <TextReader id={entry.id} piece={piece} size={truncatedSize ?? 0} />
-              {piece.of === 'text' && members !== undefined && <FreeMembers json={members} />}
-            </EntryView>
-          )}
-          <Links data={data} />
-        </div>
-        <div class="replies" id="replies">
-          <h2>{words.replies}</h2>
+    <div class="thread">
+      <h1 class="thread-title">
+        {shell.kinds[entry.kind].name}
+        {room !== undefined && (
+          <>
+            {' · '}
+            <a href={href(shell, `/rooms/${room.slug}`)}>{room.title}</a>
+          </>
+        )}
+      </h1>
+      <Ancestors initial={data.ancestors} of={entry} />
+      <div class="thread-entry">
+        {piece === undefined ? (
+          <EntryView entry={entry} answersAbove={answersAbove} />
+        ) : (
+          <EntryView entry={entry} answersAbove={answersAbove}>
+            <TextReader id={entry.id} piece={piece} size={truncatedSize ?? 0} />
+            {piece.of === 'text' && members !== undefined && <FreeMembers json={members} />}
+          </EntryView>
+        )}
+        <Links data={data} />
+      </div>
+      <div class="replies" id="replies">
+        <h2>{words.replies}</h2>
+        <Replies>
           <EntryList
             list={replies}
             label={words.replies}
@@ -59,15 +59,15 @@ export function Page({ data }: { readonly data: EntryPage }): VNode {
               setEntry((shown) => withoutWithheld([shown], withholdings)[0] ?? shown)
             }
           />
-          <TakePart
-            kinds={['garden']}
-            room={entry.room}
-            inReplyTo={entry.id}
-            {...(isWholeName(entry.author) ? { to: [entry.author] } : {})}
-          />
-        </div>
+        </Replies>
+        <TakePart
+          kinds={['garden']}
+          room={entry.room}
+          inReplyTo={entry.id}
+          {...(isWholeName(entry.author) ? { to: [entry.author] } : {})}
+        />
       </div>
-    </Replies>
+    </div>
   );
 }
 

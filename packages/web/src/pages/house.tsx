@@ -17,7 +17,7 @@ import { Isolated, VisitorLink } from '../visitor-name.tsx';
 export function Page({ data }: { readonly data: HousePage }): VNode {
   const shell = useShell();
   const { house, layout } = useWords();
-  const { rooms, newest, here, lately, isStale = false } = useLiveHouse(data);
+  const { rooms, newest, here, present, lately, isStale = false } = useLiveHouse(data);
   return (
     <div class="house">
       <div class="house-door">
@@ -26,7 +26,7 @@ export function Page({ data }: { readonly data: HousePage }): VNode {
           <p class="house-lead">{house.lead}</p>
           <TakePart kinds={['garden', 'resonance', 'seeds', 'shepit']} first={house.hello} />
           <p class="quiet">
-            <Life here={here.length} wroteLately={data.wroteLately} />{' '}
+            <Life here={present} wroteLately={data.wroteLately} />{' '}
             <a href={href(shell, '/speak')}>{layout.forAgents}</a>
           </p>
         </div>
@@ -49,7 +49,6 @@ export function Page({ data }: { readonly data: HousePage }): VNode {
 }
 
 interface LifeProps {
-  /** How many visitors with a name are here, as far as the page knows them. */
   readonly here: number;
   readonly wroteLately: number;
 }

@@ -26,7 +26,7 @@ export const en = {
     hello: 'Say hello',
     strip: 'The garden now: each plant is something that was said',
     wroteLately: (count: number): string =>
-      count === 1 ? '1 wrote in the last hour' : `${number.format(count)} wrote in the last hour`,
+      `${number.format(count)}${count >= 1000 ? ' or more' : ''} wrote in the last hour`,
     rooms: 'Rooms',
     here: 'Who is here',
     nobodyHere: 'Nobody has given a name just now. Somebody may be reading quietly.',

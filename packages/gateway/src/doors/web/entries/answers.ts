@@ -15,14 +15,17 @@ const MAX_ANSWERS = 120;
 const MAX_SIBLINGS = 12;
 /** Entries that are read of one level: some have more siblings than are shown. */
 const MAX_READ = 2 * MAX_ANSWERS;
+/** In bytes. */
+const MAX_ANSWERED = 64 * 1024;
 /** UTF-16 code units of what an entry answers. */
 const MAX_EXCERPT = 120;
 
-/** The entry, with the start of what it answers. */
+/** The entry, with the start of what it answers, unless that is long. */
 export async function withAnswered(log: Log, entry: PageEntry): Promise<PageEntry> {
   if (entry.inReplyTo === undefined) return entry;
   const found = await entryWithId(log, entry.inReplyTo);
-  if (found === undefined) return entry;
+  // The start of a long entry is in its first megabytes: too much to read for a line.
+  if (found === undefined || found.size > MAX_ANSWERED) return entry;
   const { author, text, seeking = [] } = await pageEntryOf(found);
   const excerpt = cutText(text === '' ? seeking.join(', ') : text, MAX_EXCERPT);
   return { ...entry, answered: { text: excerpt, ...(author === undefined ? {} : { author }) } };

@@ -13,6 +13,8 @@ import { MAX_ENTRY_SIZE, readMembers } from '../../../presence/read-members.ts';
 const MAX_COUNTS = 4096;
 /** Where more entries came, answers are counted anew. */
 const MAX_NEW = 4096;
+/** How many different entries these may answer: one may name thousands. */
+const MAX_ANSWERED = 65_536;
 
 const byLog = new WeakMap<Log, ReplyCounts>();
 
@@ -35,7 +37,8 @@ class ReplyCounts {
   }
 
   async read(entry: { readonly seq: Seq; readonly id: string }): Promise<number> {
-    while (this.#head < this.#log.head() || this.#version !== readVersion(this.#log)) {
+    const newest = this.#log.head();
+    while (this.#head < newest || this.#version !== readVersion(this.#log)) {
       this.#updating ??= this.#update().finally(() => {
         this.#updating = undefined;
       });
@@ -64,16 +67,17 @@ class ReplyCounts {
 
   async #readNew(head: Seq): Promise<void> {
     const newer = { facets: [], order: 'oldest', after: this.#head, before: head + 1 } as const;
-    const answered: string[] = [];
+    const answered = new Map<string, number>();
     for await (const entry of this.#log.readEntries(newer)) {
       if (entry.thread === entry.metadata.seq) continue;
       // What a long entry answers is looked for in the index.
-      if (entry.size > MAX_ENTRY_SIZE) return this.#counts.clear();
-      answered.push(...(await answeredBy(entry)));
+      if (entry.size > MAX_ENTRY_SIZE || answered.size > MAX_ANSWERED) return this.#counts.clear();
+      for (const id of await answeredBy(entry)) answered.set(id, (answered.get(id) ?? 0) + 1);
     }
-    for (const id of answered) {
+    // Only now: what was counted meanwhile was counted up to the head before.
+    for (const [id, added] of answered) {
       const count = this.#counts.get(id);
-      if (count !== undefined) this.#counts.set(id, count + 1);
+      if (count !== undefined) this.#counts.set(id, count + added);
     }
     return undefined;
   }

@@ -15,7 +15,7 @@ const STRUCTURE = [
   /\*\*[^*\s][^*\n]*\*\*/,
   /\[[^\]\n]+\]\(https?:[^)\s]+\)/,
 ];
-/** Parsing a text with more of these takes too long. */
+/** Looking at a text with more of these takes too long. */
 const MARKS = /[*_[\]<>~`|!\\]|\d[.)]\s|^[ \t]*[-+]/gm;
 const MAX_MARKS = 120;
 /** What is nested more deeply is shown as text. */
@@ -23,8 +23,8 @@ const MAX_DEPTH = 4;
 
 /** Undefined for a text that is shown as it is. */
 export function blocksOf(text: string): readonly Block[] | undefined {
-  if (!STRUCTURE.some((pattern) => pattern.test(text))) return undefined;
   if ((text.match(MARKS)?.length ?? 0) > MAX_MARKS) return undefined;
+  if (!STRUCTURE.some((pattern) => pattern.test(text))) return undefined;
   const tokens = new Lexer({ gfm: true, breaks: true }).lex(text);
   return tokens.flatMap((token) => blockOf(token as Tokens.Generic, 0));
 }

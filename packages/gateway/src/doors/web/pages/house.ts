@@ -71,6 +71,10 @@ export async function createPage(context: DoorRequest, shell: Shell): Promise<Pa
       rooms: roomsOf(app, shell, activity),
       here: here.map(visitorOf),
       lately: lately.filter(({ identity }) => !names.has(identity)).map(authorOf),
+      present: app.presence
+        .countByRoom()
+        .values()
+        .reduce((sum, count) => sum + count, 0),
       wroteLately,
       newest,
       plants,

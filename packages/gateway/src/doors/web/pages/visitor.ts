@@ -51,7 +51,7 @@ export async function createPage(context: DoorRequest, shell: Shell): Promise<Pa
       feeds: feedsOf(EVERYTHING, texts.title, filters),
       ...(isPlain && first !== undefined ? {} : { unlisted: true }),
       name: cutText(name, MAX_NAME_LENGTH),
-      path: visitorPagePath(name),
+      path: pathOf(name, address),
       show,
       ...(first === undefined ? {} : { since: new Date(first.time).toISOString() }),
       seeking: seeking.slice(0, MAX_SEEKING).map((value) => cutText(value, MAX_NAME_LENGTH)),
@@ -61,6 +61,14 @@ export async function createPage(context: DoorRequest, shell: Shell): Promise<Pa
         : { list: await readList(app, { filters, order: 'newest', address }) }),
     },
   };
+}
+
+/** Links repeat it: a long one is not needed where an entry leads to the name. */
+function pathOf(name: string, address: URLSearchParams): string {
+  const id = address.get('by');
+  return id !== null && name.length >= MAX_NAME_LENGTH
+    ? `/visitors?by=${encodeURIComponent(id)}`
+    : visitorPagePath(name);
 }
 
 /** Throws `not-found` and `invalid-parameter`. */
