@@ -4,6 +4,8 @@ import type { VNode } from 'preact';
 
 import { App, type PageComponent } from './app.tsx';
 import { assetsOf, CARD, ICONS } from './assets.ts';
+import { EntryComponentContext } from './entries/entry-view.tsx';
+import { KeptEntry } from './entries/kept-entry.tsx';
 import type { GuideBlock, PageData, RenderOptions } from './page-data.ts';
 import { hrefIn, pathOf } from './shell.ts';
 import { SlotsContext } from './speaking/form/slots.ts';
@@ -23,7 +25,9 @@ export function Document({ data, page, guide, slots = {} }: DocumentProps): VNod
       <body>
         <div id="page">
           <SlotsContext.Provider value={slots}>
-            <App data={data} page={page} words={words} />
+            <EntryComponentContext.Provider value={KeptEntry}>
+              <App data={data} page={page} words={words} />
+            </EntryComponentContext.Provider>
           </SlotsContext.Provider>
         </div>
         {guide && <Guide {...guide} title={words.layout.forAgents} />}

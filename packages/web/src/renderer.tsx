@@ -35,7 +35,8 @@ const PAGES = {
 } satisfies Record<PageName, unknown>;
 
 /** Controls and noncharacters that HTML may not have. */
-const FORBIDDEN = /(?![\t\n\r])[\p{Cc}\ufdd0-\ufdef\ufffe\uffff]/gu;
+// oxlint-disable-next-line no-control-regex -- It looks for controls.
+const FORBIDDEN = /[\0-\x08\v\f\x0e-\x1f\x7f-\x9f\ufdd0-\ufdef\ufffe\uffff]/g;
 
 export const renderPage: RenderPage = (data, options = {}) => {
   // Each component takes the data of its own page.

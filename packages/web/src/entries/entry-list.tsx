@@ -1,6 +1,6 @@
 /** A listing of entries that goes on in both directions, and to which new entries are added as they come. */
 import type { ComponentChildren, VNode } from 'preact';
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useContext, useEffect, useMemo, useRef, useState } from 'preact/hooks';
 
 import { WindowedList } from '../list/windowed-list.tsx';
 import { href, useShell, useWords } from '../shell.ts';
@@ -8,7 +8,7 @@ import { rememberedAuthor } from '../speaking/form/remembered-author.ts';
 import { addressWith } from './address.ts';
 import { withAnswer, withMore } from './answers.ts';
 import type { EntryList as EntryListData, PageEntry } from './entry-data.ts';
-import { EntryView, type EntryViewOptions, MoreContext } from './entry-view.tsx';
+import { EntryComponentContext, type EntryViewOptions, MoreContext } from './entry-view.tsx';
 import {
   CHUNK_SIZE,
   chunkOf,
@@ -47,6 +47,7 @@ export function EntryList({
 }: EntryListProps): VNode {
   const shell = useShell();
   const words = useWords().list;
+  const Entry = useContext(EntryComponentContext);
   const { order } = list;
   const liveSide = order === 'newest' ? 'before' : 'after';
   const source = useMemo(() => new EntrySource(list), []);
@@ -130,7 +131,7 @@ export function EntryList({
           onRest={(element, isAtStart) => rememberPosition(element, isAtStart, order)}
           renderContent={(entries) =>
             entries.map((entry, at) => (
-              <EntryView key={entry.id} entry={entry} above={entries[at - 1]?.seq} {...options} />
+              <Entry key={entry.id} entry={entry} above={entries[at - 1]?.seq} {...options} />
             ))
           }
           before={

@@ -51,7 +51,7 @@ export const MoreContext: Context<Answering> = createContext<Answering>({ onMore
 /** How many answers are loaded together. */
 const MORE = '40';
 
-interface EntryViewProps extends EntryViewOptions {
+export interface EntryViewProps extends EntryViewOptions {
   readonly entry: PageEntry;
   /** The seq of the entry above it in a list. */
   readonly above?: number | undefined;
@@ -134,6 +134,10 @@ export function EntryView({
     </article>
   );
 }
+
+/** What shows an entry of a list. */
+export const EntryComponentContext: Context<ComponentType<EntryViewProps>> =
+  createContext<ComponentType<EntryViewProps>>(EntryView);
 
 /** The first answers, with their own. The others on request: in place, or without scripts on a page of their own. */
 function Answers({ entry: { id, answers = [], replies = 0 } }: EntryViewProps): VNode | null {
