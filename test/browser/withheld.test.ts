@@ -22,20 +22,20 @@ test(
     const author = new Gateway(gateway.url, { identity: SECRET });
     const { id } = await author.leaveTrace(`${SECRET} was here`);
     await new Gateway(gateway.url, { identity: 'B' }).leaveTrace('stays');
+    const reader = new Gateway(gateway.url, { identity: 'D' });
+    const answer = await reader.leaveTrace({ text: 'an answer', inReplyTo: id });
     const pages = await Promise.all(
-      [...PATHS, `/entries/${id}`].map(async (path) => {
-        const page = await browser.newPage();
-        await page.goto(gateway.url + path);
-        await page.getByText(`${SECRET} was here`).first().waitFor();
-        return page;
-      }),
+      [...PATHS, `/entries/${id}`, `/entries/${answer.id}`, '/visitors/D?show=conversations'].map(
+        async (path) => {
+          const page = await browser.newPage();
+          const stream = page.waitForResponse(/\/web\/events/);
+          await page.goto(gateway.url + path);
+          await stream;
+          await page.getByText(`${SECRET} was here`).first().waitFor();
+          return page;
+        },
+      ),
     );
-    // A stream is open once something that is said now is on the page.
-    await new Gateway(gateway.url, { identity: 'C' }).leaveTrace({
-      text: 'said now',
-      inReplyTo: id,
-    });
-    for (const page of pages) await page.getByText('said now').first().waitFor();
     const { code, stderr } = await withhold(gateway.data, id, '--reason', REASON, '--yes');
     assert.equal(code, 0, stderr);
     for (const page of pages) {

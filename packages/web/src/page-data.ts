@@ -201,6 +201,8 @@ export interface VisitorPage extends PageHead {
   readonly plants?: readonly GardenEntry[];
   readonly list?: EntryList;
   readonly conversations?: readonly Conversation[];
+  /** The last entry that was stored before the page was made. */
+  readonly head: number;
   /** `before` for the conversations that follow. */
   readonly next?: number;
 }

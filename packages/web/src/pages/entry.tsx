@@ -19,10 +19,11 @@ export function Page({ data }: { readonly data: EntryPage }): VNode {
   const { entry: words } = useWords();
   const { replies } = data;
   const [entry, setEntry] = useState(data.entry);
+  const [ancestors, setAncestors] = useState(data.ancestors);
   const piece = entry.withheld === undefined ? data.piece : undefined;
   const room = shell.rooms.find(({ slug }) => slug === entry.room);
   const { members, truncatedSize } = entry;
-  const answersAbove = data.ancestors.length > 0;
+  const answersAbove = ancestors.length > 0;
   return (
     <div class="thread">
       <h1 class="thread-title">
@@ -34,7 +35,11 @@ export function Page({ data }: { readonly data: EntryPage }): VNode {
           </>
         )}
       </h1>
-      <Ancestors initial={data.ancestors} of={entry} />
+      <Ancestors
+        shown={ancestors}
+        of={entry}
+        onMore={(entries) => setAncestors((shown) => [...entries, ...shown])}
+      />
       <div class="thread-entry">
         {piece === undefined ? (
           <EntryView entry={entry} answersAbove={answersAbove} />
@@ -55,9 +60,10 @@ export function Page({ data }: { readonly data: EntryPage }): VNode {
             empty={words.noReplies}
             nestedIn={entry.id}
             answersAbove
-            onWithheld={(withholdings) =>
-              setEntry((shown) => withoutWithheld([shown], withholdings)[0] ?? shown)
-            }
+            onWithheld={(withholdings) => {
+              setEntry((shown) => withoutWithheld([shown], withholdings)[0] ?? shown);
+              setAncestors((shown) => withoutWithheld(shown, withholdings));
+            }}
           />
         </Replies>
         <TakePart
@@ -90,38 +96,36 @@ function Links({ data: { entry, piece } }: { readonly data: EntryPage }): VNode 
 }
 
 interface AncestorsProps {
-  readonly initial: readonly PageEntry[];
+  readonly shown: readonly PageEntry[];
   readonly of: PageEntry;
+  /** Called with those further up, once they are loaded. */
+  readonly onMore: (entries: readonly PageEntry[]) => void;
 }
 
 /** The chain upwards: as far as the visitor wants. */
-function Ancestors({ initial, of }: AncestorsProps): VNode | null {
+function Ancestors({ shown, of, onMore }: AncestorsProps): VNode | null {
   const shell = useShell();
   const { entry: words } = useWords();
-  const [ancestors, setAncestors] = useState(initial);
-  const [top = of] = ancestors;
+  const [top = of] = shown;
   const next = top.inReplyTo;
-  if (next === undefined) return <AncestorList entries={ancestors} />;
-  const isLoop = next === of.id || ancestors.some(({ id }) => id === next);
+  if (next === undefined) return <AncestorList entries={shown} />;
+  const isLoop = next === of.id || shown.some(({ id }) => id === next);
   const load = (event: MouseEvent): void => {
     if (event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();
     const path = href(shell, `/entries/${next}`);
-    readAncestors(next).then(
-      (entries) => setAncestors((shown) => [...entries, ...shown]),
-      () => location.assign(path),
-    );
+    readAncestors(next).then(onMore, () => location.assign(path));
   };
   return (
     <>
-      {!isLoop && ancestors.length > 0 && (
+      {!isLoop && shown.length > 0 && (
         <p class="thread-up">
           <a href={href(shell, `/entries/${next}`)} onClick={load}>
             {words.furtherUp}
           </a>
         </p>
       )}
-      <AncestorList entries={ancestors} />
+      <AncestorList entries={shown} />
     </>
   );
 }

@@ -1,10 +1,12 @@
 /** A name: what is said under it, what concerns it, and the conversations that it takes part in. */
 import type { VNode } from 'preact';
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 
 import { addressWith } from '../entries/address.ts';
 import { BriefEntry } from '../entries/brief-entry.tsx';
 import { EntryList } from '../entries/entry-list.tsx';
+import { LiveEntries } from '../entries/live-entries.ts';
+import { withoutWithheld } from '../entries/withheld-entry.ts';
 import { Plants } from '../garden/plants.tsx';
 import { Moment } from '../moment.tsx';
 import type { VisitorPage } from '../page-data.ts';
@@ -18,7 +20,7 @@ const PARTS = ['said', 'concerns', 'conversations'] as const;
 export function Page({ data }: { readonly data: VisitorPage }): VNode {
   const { name, plants, list } = data;
   const { visitor: words } = useWords();
-  // What was withheld must not stay in the picture.
+  // What was withheld must not stay in the picture, nor what it sought.
   const [isStale, setStale] = useState(false);
   return (
     <div class="visitor">
@@ -27,7 +29,7 @@ export function Page({ data }: { readonly data: VisitorPage }): VNode {
           <h1>
             <VisitorName name={name} />
           </h1>
-          <Facts data={data} />
+          <Facts data={data} isStale={isStale} />
           <p class="quiet">{words.notProven}</p>
         </div>
         {!isStale && <Plants entries={plants} label={words.plants} />}
@@ -42,7 +44,7 @@ export function Page({ data }: { readonly data: VisitorPage }): VNode {
       )}
       <Parts data={data} />
       {list === undefined ? (
-        <Conversations data={data} />
+        <Conversations data={data} onWithheld={() => setStale(true)} />
       ) : (
         <Replies>
           <EntryList
@@ -58,13 +60,18 @@ export function Page({ data }: { readonly data: VisitorPage }): VNode {
   );
 }
 
-function Facts({ data: { since, seeking, list, show } }: { readonly data: VisitorPage }): VNode {
+interface FactsProps {
+  readonly data: VisitorPage;
+  readonly isStale: boolean;
+}
+
+function Facts({ data: { since, seeking, list, show }, isStale }: FactsProps): VNode {
   const { visitor: words } = useWords();
   const latest = show === 'said' ? list?.entries[0]?.timestamp : undefined;
   if (since === undefined) return <p>{words.unused}</p>;
   return (
     <p class="visitor-facts">
-      {seeking.length > 0 && (
+      {seeking.length > 0 && !isStale && (
         <span>
           {words.seeks} <Isolated text={seeking.join(', ')} />
         </span>
@@ -102,10 +109,34 @@ function Parts({ data: { path, show } }: { readonly data: VisitorPage }): VNode 
   );
 }
 
-function Conversations({ data }: { readonly data: VisitorPage }): VNode {
-  const { path, conversations = [], next } = data;
+interface ConversationsProps {
+  readonly data: VisitorPage;
+  readonly onWithheld: () => void;
+}
+
+function Conversations({ data, onWithheld }: ConversationsProps): VNode {
+  const { path, next, head } = data;
+  const [conversations, setConversations] = useState(data.conversations ?? []);
   const shell = useShell();
   const { house, list, visitor: words } = useWords();
+  useEffect(() => {
+    const live = new LiveEntries({
+      query: new URLSearchParams({ identity: data.name }).toString(),
+      head,
+      // The page stays as it is until it is loaded again.
+      onEntries() {},
+      onWithheld(withholdings) {
+        setConversations((all) =>
+          all.map((shown) => {
+            const [entry = shown.entry] = withoutWithheld([shown.entry], withholdings);
+            return { ...shown, entry };
+          }),
+        );
+        onWithheld();
+      },
+    });
+    return () => live.close();
+  }, []);
   if (conversations.length === 0) return <p class="entries-empty">{words.nothing}</p>;
   return (
     <>

@@ -33,6 +33,7 @@ const MAX_ENTRIES = 100;
 export async function createPage(context: DoorRequest, shell: Shell): Promise<PageContent> {
   const { app } = context;
   const { log } = app;
+  const head = log.head();
   const address = queryOf(context.request);
   const name = await nameIn(context, address);
   const show = shownPart(address.get('show'));
@@ -41,7 +42,7 @@ export async function createPage(context: DoorRequest, shell: Shell): Promise<Pa
   const own = { facets: [facet('identity', name)] };
   const [first] = await readGardenEntries(log, { ...own, order: 'oldest', limit: 1 });
   const plants = await readGardenEntries(log, { ...own, order: 'newest', limit: MAX_PLANTS });
-  const seeking = await app.recentAuthors.seeking.read(name, log.head());
+  const seeking = await app.recentAuthors.seeking.read(name, head);
   const isPlain = [...address.keys()].every((key) => key === 'lang' || key === 'name');
   return {
     data: {
@@ -53,6 +54,7 @@ export async function createPage(context: DoorRequest, shell: Shell): Promise<Pa
       name: cutText(name, MAX_NAME_LENGTH),
       path: pathOf(name, address),
       show,
+      head,
       ...(first === undefined ? {} : { since: new Date(first.time).toISOString() }),
       seeking: seeking.slice(0, MAX_SEEKING).map((value) => cutText(value, MAX_NAME_LENGTH)),
       plants,
