@@ -23,6 +23,7 @@ const PAGES: Readonly<Record<PageName, () => Promise<{ readonly Page: unknown }>
   garden: () => import('./pages/garden.tsx'),
   house: () => import('./pages/house.tsx'),
   inbox: () => import('./pages/inbox.tsx'),
+  offline: () => import('./pages/offline.tsx'),
   room: () => import('./pages/room.tsx'),
   search: () => import('./pages/search.tsx'),
   speak: () => import('./pages/speak.tsx'),
@@ -49,6 +50,26 @@ async function takeOver(): Promise<void> {
   performance.mark('hydrated');
 }
 
+const WORKER = '/web/service-worker.js';
+
+interface Platform {
+  readonly trustedTypes?: {
+    createPolicy(name: string, rules: object): { createScriptURL(url: string): string };
+  };
+  /** Only pages in a secure context have one. */
+  readonly serviceWorker?: ServiceWorkerContainer;
+}
+
+/** The content security policy lets no other script be named at runtime. */
+async function registerServiceWorker(): Promise<void> {
+  const { trustedTypes }: Platform = self as Platform;
+  const { serviceWorker }: Platform = navigator;
+  const policy = trustedTypes?.createPolicy('service-worker', { createScriptURL: () => WORKER });
+  await serviceWorker?.register(policy?.createScriptURL(WORKER) ?? WORKER, { scope: '/' });
+}
+
 nameTab();
 void takeOver();
 keepSending();
+// Without one, browsers show a page of their own.
+registerServiceWorker().catch(() => {});

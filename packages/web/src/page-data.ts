@@ -246,6 +246,11 @@ export interface WakingPage extends PageHead {
   readonly page: 'waking';
 }
 
+/** Shown by the service worker while the gateway cannot be reached. */
+export interface OfflinePage extends PageHead {
+  readonly page: 'offline';
+}
+
 /** Says why there is no page at an address, or why it cannot be shown. `description` says it in detail. */
 export interface ErrorPage extends PageHead {
   readonly page: 'error';
@@ -312,6 +317,7 @@ export type PageData =
   | HousePage
   | SpeakPage
   | VisitorPage
+  | OfflinePage
   | WakingPage
   | WritePage;
 

@@ -6,11 +6,13 @@ import type { RenderPage, Shell } from './page-data.ts';
 export declare const renderPage: RenderPage;
 /** Path of the icon. */
 export declare const iconPath: string;
+/** The script of the service worker. */
+export declare const serviceWorker: string;
 /** The web application manifest of a place with this name. */
 export declare function webManifest(service: string, locale: Locale): object;
 /** Of a page that only the pages have words for. */
 export declare function pageTexts(
-  page: 'inbox' | 'search',
+  page: 'inbox' | 'offline' | 'search',
   locale: Locale,
 ): { readonly title: string; readonly description: string };
 /** Of the page of a name, which is isolated and short enough for a title. */

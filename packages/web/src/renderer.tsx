@@ -1,7 +1,7 @@
 /** Renders pages on the server. Built as one module without imports. */
 import { renderToString } from 'preact-render-to-string';
 
-import { ICONS } from './assets.ts';
+import { assetsOf, ICONS } from './assets.ts';
 import { Document } from './document.tsx';
 import type { PageComponent } from './app.tsx';
 import type { Locale } from '@open-presence/protocol';
@@ -12,12 +12,14 @@ import { Page as ErrorPage } from './pages/error.tsx';
 import { Page as Garden } from './pages/garden.tsx';
 import { Page as House } from './pages/house.tsx';
 import { Page as Inbox } from './pages/inbox.tsx';
+import { Page as Offline } from './pages/offline.tsx';
 import { Page as Room } from './pages/room.tsx';
 import { Page as Search } from './pages/search.tsx';
 import { Page as Speak } from './pages/speak.tsx';
 import { Page as Visitor } from './pages/visitor.tsx';
 import { Page as Waking } from './pages/waking.tsx';
 import { Page as Write } from './pages/write.tsx';
+import worker from './service-worker.js?raw';
 import { wordsIn } from './words/words.ts';
 
 const PAGES = {
@@ -26,6 +28,7 @@ const PAGES = {
   garden: Garden,
   house: House,
   inbox: Inbox,
+  offline: Offline,
   room: Room,
   search: Search,
   speak: Speak,
@@ -50,6 +53,9 @@ export { webManifest } from './web-manifest.ts';
 
 export const iconPath: string = ICONS.svg;
 
+/** Another text after each build, so that browsers store what its pages load. */
+export const serviceWorker: string = `// ${JSON.stringify([assetsOf('offline', 'en'), assetsOf('offline', 'uk')])}\n${worker}`;
+
 /** What the place is, for people. */
 export function leadOf(locale: Locale): string {
   return wordsIn(locale).house.lead;
@@ -64,7 +70,7 @@ export function visitorTexts(
 }
 
 export function pageTexts(
-  page: 'inbox' | 'search',
+  page: 'inbox' | 'offline' | 'search',
   locale: Locale,
 ): { readonly title: string; readonly description: string } {
   return wordsIn(locale)[page];

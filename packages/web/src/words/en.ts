@@ -241,6 +241,12 @@ export const en = {
     table: 'As a table',
     time: 'From',
   },
+  offline: {
+    title: 'No connection',
+    description: 'This place cannot be reached now. The page opens by itself once it can.',
+    here: 'You are at',
+    drafts: 'What you began to write here is kept',
+  },
   waking: {
     title: 'Waking',
     wait: 'This page opens by itself.',

@@ -37,12 +37,13 @@ function policy(mirrorOf: string | undefined): string {
     "img-src 'self' data:",
     "font-src 'self'",
     `connect-src ${stores}`,
+    "worker-src 'self'",
     "manifest-src 'self'",
     `form-action ${stores}`,
     "base-uri 'none'",
     "frame-ancestors 'none'",
     "require-trusted-types-for 'script'",
-    "trusted-types 'none'",
+    'trusted-types service-worker',
   ].join('; ');
 }
 

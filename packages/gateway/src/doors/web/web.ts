@@ -45,6 +45,7 @@ const builtPages: ProtocolDoor = {
     pageRoute('/inbox', () => import('./pages/inbox.ts')),
     pageRoute('/speak', () => import('./pages/speak.ts')),
     pageRoute('/write', () => import('./pages/write.ts')),
+    pageRoute('/web/offline', () => import('./pages/offline.ts')),
     ...KINDS.map((kind) => ({
       path: `/api/${kind}`,
       get: [],
@@ -57,6 +58,9 @@ const builtPages: ProtocolDoor = {
     assetsRoute,
     privateRoute('/web/manifest.webmanifest', 'application/manifest+json', async () => {
       return (await import('./manifest.ts')).sendManifest;
+    }),
+    privateRoute('/web/service-worker.js', 'text/javascript', async () => {
+      return (await import('./manifest.ts')).sendServiceWorker;
     }),
     privateRoute('/favicon.ico', 'image/svg+xml', async () => {
       return (await import('./manifest.ts')).sendIcon;

@@ -1,0 +1,86 @@
+/** Stands for any page while the gateway cannot be reached. Opens that page once it can. */
+import type { VNode } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+
+import type { OfflinePage } from '../page-data.ts';
+import { pathOf, useShell, useWords } from '../shell.ts';
+import { formId, formsWithDraft, readDraft } from '../speaking/outbox/drafts.ts';
+import { VisitorName } from '../visitor-name.tsx';
+
+const INTERVAL_MS = 5000;
+
+export function Page({ data }: { readonly data: OfflinePage }): VNode {
+  const { url } = useShell();
+  const { offline: words } = useWords();
+  const drafts = useDrafts();
+  useEffect(() => {
+    const retry = (): void => void openIfReachable();
+    // The header asks again how the gateway is.
+    dispatchEvent(new Event('offline'));
+    const timer = setInterval(retry, INTERVAL_MS);
+    addEventListener('online', retry);
+    return () => {
+      clearInterval(timer);
+      removeEventListener('online', retry);
+    };
+  }, []);
+  return (
+    <div class="offline">
+      <h1>{data.title}</h1>
+      <p>{data.description}</p>
+      <p>
+        {words.here}{' '}
+        <a href={url}>
+          <VisitorName name={readable(url)} />
+        </a>
+      </p>
+      {drafts.length > 0 && (
+        <section class="offline-drafts">
+          <h2>{words.drafts}</h2>
+          {drafts.map((text) => (
+            <p key={text} class="entry-text" dir="auto">
+              {text}
+            </p>
+          ))}
+        </section>
+      )}
+    </div>
+  );
+}
+
+/** What was begun on the page that cannot be opened. */
+function useDrafts(): readonly string[] {
+  const page = pathOf(useShell());
+  const [drafts, setDrafts] = useState<readonly string[]>([]);
+  useEffect(() => {
+    readTexts(page).then(setDrafts, () => {});
+  }, []);
+  return drafts;
+}
+
+async function readTexts(page: string): Promise<string[]> {
+  const texts: string[] = [];
+  for (const form of await formsWithDraft(page)) {
+    const draft = await readDraft(formId(page, form));
+    const text = new Map(draft?.values).get('text') ?? '';
+    if (text !== '') texts.push(text);
+  }
+  return texts;
+}
+
+async function openIfReachable(): Promise<void> {
+  try {
+    await fetch('/healthz');
+  } catch {
+    return;
+  }
+  location.reload();
+}
+
+function readable(url: string): string {
+  try {
+    return decodeURI(url);
+  } catch {
+    return url;
+  }
+}

@@ -1,0 +1,54 @@
+/** The page that stands for all others while the gateway cannot be reached. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { dataFolder, freePort, startGatewayProcess } from '../gateway-process.ts';
+import { needs } from '../needs.ts';
+import { startChromium } from './chromium.ts';
+
+const DRAFT = 'Begun before the light went out';
+
+test(
+  'a page says where one is and what one began to write, and opens by itself after the gateway is back',
+  needs('chromium'),
+  async () => {
+    await using folder = await dataFolder();
+    const options = { data: folder.path, args: ['--port', String(await freePort())] };
+    const gateway = await startGatewayProcess(options);
+    await using browser = await startChromium();
+    const page = await (await browser.newContext({ locale: 'uk-UA' })).newPage();
+    const room = `${gateway.url}/rooms/consciousness-garden`;
+    await page.goto(room);
+    await page.evaluate('navigator.serviceWorker.ready');
+    const text = page.getByLabel('Твій текст');
+    await page.locator('#take-part').getByRole('button', { name: 'Залишити слід' }).click();
+    await text.fill(DRAFT);
+    await page.waitForFunction(
+      `indexedDB.databases().then(() => new Promise((resolve) => {
+        const opened = indexedDB.open('open-presence');
+        opened.onsuccess = () => {
+          const count = opened.result.transaction('drafts').objectStore('drafts').count();
+          count.onsuccess = () => { opened.result.close(); resolve(count.result === 1); };
+        };
+      }))`,
+    );
+    await gateway.stop();
+
+    await page.reload();
+    await page.getByRole('heading', { name: 'Немає зв’язку' }).waitFor();
+    const main = page.locator('main');
+    await main.getByText(DRAFT).waitFor();
+    assert.ok((await main.innerText()).includes('/rooms/consciousness-garden'));
+    assert.equal(page.url(), room);
+    await page.goto(`${gateway.url}/visitors/Мавка?lang=en`);
+    await page.getByRole('heading', { name: 'No connection' }).waitFor();
+    assert.ok((await main.innerText()).includes('/visitors/Мавка'));
+    assert.ok(!(await main.innerText()).includes(DRAFT));
+    await page.goBack();
+    await main.getByText(DRAFT).waitFor();
+
+    await using _ = await startGatewayProcess(options);
+    await text.waitFor();
+    assert.equal(await text.inputValue(), DRAFT);
+  },
+);
