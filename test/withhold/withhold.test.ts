@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { chmod, mkdir, readdir, stat } from 'node:fs/promises';
+import { chmod, mkdir, readdir, stat, writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { platform } from 'node:os';
 import { join } from 'node:path';
@@ -106,6 +106,47 @@ suite('presence withhold', () => {
       cases.map(({ number, id, reason }) => [number, id, reason]),
       [one, two, large].map((id, at) => [at + 1, id, 'By law']),
     );
+  });
+
+  test('finds a flood by its texts and names, by what it answers, and in a list', async () => {
+    await using folder = await dataFolder();
+    const gateway = await startGatewayProcess({ data: folder.path });
+    const { url, data } = gateway;
+    const good = new Gateway(url, { identity: 'B' });
+    const asked = await good.leaveTrace('Who is buying bread today?');
+    const flood = (number: number) => new Gateway(url, { identity: `bot-${number}` });
+    for (let number = 0; number < 30; number += 1)
+      await flood(number).leaveTrace({ text: `Buy ${SECRET} now`, tags: [['x']] });
+    // Its end is in another piece than its start.
+    await flood(31).leaveTrace({ text: 'see', note: `${'x'.repeat(2_000_000)} Buy ${SECRET} now` });
+    await good.leaveTrace('Buy me a drum');
+    const reply = await flood(32).leaveTrace({ text: 'down here', inReplyTo: asked.id });
+    const deep = await flood(33).leaveTrace({ text: 'and deeper', inReplyTo: reply.id });
+    const reason = ['--reason', 'Advertising', '--yes', '--json'];
+
+    const matching = ['--matching', `buy ${SECRET.toLowerCase()}`];
+    const shown = await withhold(data, ...matching, '--after', '1', '--dry-run', '--json');
+    const { selected, sample } = JSON.parse(shown.stdout) as { selected: number; sample: string[] };
+    assert.deepEqual([selected, new Set(sample).size], [31, 20], shown.stderr);
+    const lines = await withhold(data, '--matching', '^buy', '--name-prefix', 'bot-1', ...reason);
+    assert.equal((JSON.parse(lines.stdout) as { withheld: number }).withheld, 11, lines.stderr);
+    await gateway.stop();
+    const rest = await withhold(data, ...matching, ...reason);
+    assert.equal((JSON.parse(rest.stdout) as { withheld: number }).withheld, 20, rest.stderr);
+    const beneath = await withhold(data, '--beneath', asked.id, ...reason);
+    assert.deepEqual((JSON.parse(beneath.stdout) as { first: string[] }).first, [
+      reply.id,
+      deep.id,
+    ]);
+    assert.deepEqual(await filesWithSecret(data), []);
+    const list = join(data, 'list.txt');
+    await writeFile(list, `\n${url}/entries/${asked.id}\n`);
+    const listed = await withhold(data, '--from', list, ...reason);
+    assert.equal((JSON.parse(listed.stdout) as { withheld: number }).withheld, 1, listed.stderr);
+    const wrong = await withhold(data, '--matching', '(', ...reason);
+    assert.match(wrong.stderr, /regular expression/i);
+    await using after = await startGatewayProcess({ data });
+    assert.match(await textsOf(after.url), /Buy me a drum/);
   });
 
   test('takes an entry that cannot be read by its id, in a folder or beside a gateway', async () => {

@@ -1,14 +1,17 @@
 /** `presence withhold`: takes away what was said in entries, beside a running gateway or on its folder. */
+import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline/promises';
+import { text } from 'node:stream/consumers';
 
 import {
   openOwnerAccess,
   type OwnerAccess,
   PREVIEW_PATH,
+  TEXTS_PATH,
   WITHHOLD_PATH,
 } from '@open-presence/gateway';
 import { KINDS, type OwnMembers } from '@open-presence/protocol';
-import { Command, Option } from 'commander';
+import { Command, InvalidArgumentError, Option } from 'commander';
 
 import { addGuide } from './command-guide.ts';
 import {
@@ -42,10 +45,22 @@ interface Options
   extends
     Pick<Configuration, 'data' | 'language'>,
     Partial<Record<(typeof FILTERS)[number], string | number>> {
+  readonly from?: string;
+  readonly beneath?: string;
+  readonly matching?: RegExp;
+  readonly namePrefix?: string;
   readonly reason?: string;
   readonly yes?: boolean;
   readonly dryRun?: boolean;
   readonly json?: boolean;
+}
+
+function regularExpression(text: string): RegExp {
+  try {
+    return new RegExp(text, 'imu');
+  } catch (error) {
+    throw new InvalidArgumentError(error instanceof Error ? error.message : String(error));
+  }
 }
 
 interface Selected {
@@ -85,6 +100,14 @@ export function withholdCommand(context: ProcessContext): Command {
     .option('--until <time>', 'only before then', localTimeOption)
     .option('--after <seq>', 'only later entries', wholeNumber)
     .option('--before <seq>', 'only earlier entries', wholeNumber)
+    .option('--from <file>', 'entries by their ids, one on each line of this file (- for stdin)')
+    .option('--beneath <id>', 'what answers this entry, what answers that, and so on')
+    .option(
+      '--matching <regex>',
+      'of these, only entries with a text that matches (JavaScript, flags "imu")',
+      regularExpression,
+    )
+    .option('--name-prefix <text>', 'of these, only what is said by names that begin with this')
     .option('--reason <text>', 'why: everyone can read it')
     .option('--dry-run', 'only show which entries these are')
     .option('--yes', 'do not ask for confirmation')
@@ -96,10 +119,11 @@ export function withholdCommand(context: ProcessContext): Command {
       "presence withhold 01a1fe76-130a-7000-8000-00000feb750f --reason 'Asked for by its author'",
       "presence withhold --identity Spammer --since 2026-11-01 --reason 'Advertising' --yes",
       'presence withhold -q casino --room memory-garden --dry-run',
+      "presence withhold --since 2026-11-27T05:40 --name-prefix bot- --matching '^buy .* now$' --dry-run",
     ],
     exitCodes: [0, 1, 2],
     notes:
-      'A gateway may be running on the folder: only the user who runs it can do this. Entries are selected as listings select them. Without --yes, it shows how many they are and asks. All are withheld, or none. What was copied elsewhere, to mirrors, exports and backups, is not in reach: mirrors follow by themselves.',
+      'A gateway may be running on the folder: only the user who runs it can do this. Entries are selected as listings select them. Without --yes, it shows how many they are and asks; --dry-run shows twenty at random. All are withheld, or none. What was copied elsewhere, to mirrors, exports and backups, is not in reach: mirrors follow by themselves.',
   });
   return command.action(async (ids: readonly string[], options: Options) => {
     const end = new AbortController();
@@ -123,8 +147,9 @@ export function withholdCommand(context: ProcessContext): Command {
   });
 }
 
-async function run(context: ProcessContext, task: Task): Promise<void> {
-  const { options, signal } = task;
+async function run(context: ProcessContext, given: Task): Promise<void> {
+  const { options, signal } = given;
+  const task = await lookedThrough(context, given);
   const output = new Output(context, signal);
   const found = await preview(context, task);
   const { selected, alreadyWithheld, entries } = found;
@@ -136,17 +161,58 @@ async function run(context: ProcessContext, task: Task): Promise<void> {
   const withheld = isConfirmed ? await withhold(task, found) : 0;
   if (options.json === true) {
     const ids = entries.map(({ id }) => id);
-    const result = { selected, withheld, alreadyWithheld, first: ids };
+    const shown = options.dryRun === true ? { sample: ids } : { first: ids };
+    const result = { selected, withheld, alreadyWithheld, ...shown };
     await output.write(`${JSON.stringify(result)}\n`);
   } else if (isConfirmed) await output.write(`${entryCount(withheld)} withheld.\n`);
   else if (options.dryRun !== true && selected > 0) throw new Error('it was not confirmed');
+}
+
+/**
+ * The same task, by the ids of the entries whose texts and names are looked for: in this process, so that an
+ * expression that takes long holds up nobody else.
+ */
+async function lookedThrough(context: ProcessContext, task: Task): Promise<Task> {
+  const { beneath, matching, namePrefix } = task.options;
+  const listed = await listedIds(context, task);
+  const given = { ...task, ids: [...task.ids, ...listed] };
+  if (beneath === undefined && matching === undefined && namePrefix === undefined) return given;
+  if (beneath !== undefined && given.ids.length > 0)
+    throw new Error('Say which entries either by their ids or by --beneath, not by both.');
+  using progress = new ProgressBar(context);
+  const found = new Set<string>();
+  let read = 0;
+  for await (const { id, author, text: said } of request(given, TEXTS_PATH, { beneath })) {
+    const isMeant =
+      (matching?.test(String(said)) ?? true) &&
+      (namePrefix === undefined || (typeof author === 'string' && author.startsWith(namePrefix)));
+    if (isMeant) found.add(String(id));
+    read += 1;
+    if (read % PROGRESS_STEP === 0) progress.show(read, undefined);
+  }
+  return { ...task, ids: [...found], options: withoutFilters(task.options) };
+}
+
+const PROGRESS_STEP = 1000;
+
+function withoutFilters(options: Options): Options {
+  return { ...options, ...Object.fromEntries(FILTERS.map((name) => [name, undefined])) };
+}
+
+/** Blank lines are left out. */
+async function listedIds({ stdin }: ProcessContext, { options }: Task): Promise<string[]> {
+  const { from } = options;
+  if (from === undefined) return [];
+  const lines = await text(from === '-' ? stdin : createReadStream(from));
+  return lines.split('\n').flatMap((line) => line.trim() || []);
 }
 
 async function preview(context: ProcessContext, task: Task): Promise<Selected> {
   using progress = new ProgressBar(context);
   const entries: ShownEntry[] = [];
   let end: Omit<Selected, 'entries'> | undefined;
-  for await (const event of request(task, PREVIEW_PATH, {})) {
+  const random = task.options.dryRun === true;
+  for await (const event of request(task, PREVIEW_PATH, { random })) {
     const { entry, counted, selected, alreadyWithheld, before } = event;
     if (isEntry(entry)) entries.push(entry);
     else if (counted !== undefined) progress.show(Number(counted), undefined);

@@ -2,12 +2,12 @@
 import { GatewayError } from '@open-presence/protocol';
 
 import { isJsonObject } from '../json/json-object.ts';
+import { previewWithholding, withhold } from '../operations/withhold.ts';
 import {
-  previewWithholding,
-  withhold,
+  textsOf,
   type WithholdingContext,
   type WithholdingTarget,
-} from '../operations/withhold.ts';
+} from '../operations/withholding-target.ts';
 
 /** Yields JSON objects as text. Throws for a body that cannot be used, and what the operation throws. */
 type ControlOperation = (body: unknown, signal: AbortSignal) => AsyncIterable<string>;
@@ -17,11 +17,15 @@ export type ControlOperations = Readonly<Record<string, ControlOperation>>;
 
 export const ADDRESS_PATH = '/address';
 export const PREVIEW_PATH = '/withhold/preview';
+export const TEXTS_PATH = '/withhold/texts';
 export const WITHHOLD_PATH = '/withhold';
 
 export function controlOperations(context: WithholdingContext): ControlOperations {
   return {
-    [PREVIEW_PATH]: (body, signal) => previewWithholding(context, targetIn(body), signal),
+    [PREVIEW_PATH]: (body, signal) =>
+      previewWithholding(context, { ...targetIn(body), isRandom: isRandom(body) }, signal),
+    [TEXTS_PATH]: (body, signal) =>
+      textsOf(context, { ...targetIn(body), beneath: beneathIn(body) }, signal),
     [WITHHOLD_PATH]: (body, signal) =>
       withhold(context, { ...targetIn(body), reason: reasonIn(body), signal }),
   };
@@ -32,6 +36,16 @@ function targetIn(body: unknown): WithholdingTarget {
   if (!isStrings(ids) || typeof filters !== 'string')
     throw new GatewayError('invalid-entry', '"ids" must be strings, and "filters" a query.');
   return { ids, filters: new URLSearchParams(filters) };
+}
+
+function beneathIn(body: unknown): string | undefined {
+  const beneath = isJsonObject(body) ? body['beneath'] : undefined;
+  if (beneath === undefined || typeof beneath === 'string') return beneath;
+  throw new GatewayError('invalid-entry', '"beneath" must be the id of an entry.');
+}
+
+function isRandom(body: unknown): boolean {
+  return isJsonObject(body) && body['random'] === true;
 }
 
 function reasonIn(body: unknown): string {
