@@ -30,7 +30,7 @@ interface TextsTarget extends WithholdingTarget {
   readonly beneath: string | undefined;
 }
 
-export interface SelectedEntry {
+interface SelectedEntry {
   readonly seq: Seq;
   /** Undefined for one that cannot be read. */
   readonly entry: Entry | undefined;
