@@ -72,13 +72,13 @@ function Header(): VNode {
   const { layout, news: words } = useWords();
   const news = useNews();
   return (
-    <header class="header">
+    <header class="header row">
       <a class="place" href={href(shell, '/')}>
         <PlaceMark />
         <span class="place-name">{shell.service}</span>
         <Count of={news?.total ?? 0} label={words.isNew} />
       </a>
-      <nav class="navigation" aria-label={layout.navigation}>
+      <nav class="navigation row" aria-label={layout.navigation}>
         {NAVIGATION.map(([word, path]) => (
           <NavigationLink key={path} path={path}>
             {layout[word]}
@@ -86,7 +86,7 @@ function Header(): VNode {
           </NavigationLink>
         ))}
       </nav>
-      <div class="header-end">
+      <div class="header-end row">
         <StatusSign />
         <LanguageSwitch />
       </div>
@@ -98,7 +98,7 @@ function Header(): VNode {
 function PlaceMark(): VNode {
   return (
     <svg class="place-mark" viewBox="12 10 40 46" aria-hidden="true">
-      <path class="place-mark-arch" d="M16 54V31a16 16 0 0 1 32 0v23" />
+      <path d="M16 54V31a16 16 0 0 1 32 0v23" />
       <path
         class="place-mark-plant"
         d="M32 54V36m0 5c-8 0-10-5-10-9 7 0 10 3 10 9Zm0-5c0-6 3-9 10-9 0 5-3 9-10 9Z"
@@ -143,7 +143,7 @@ function Footer(): VNode {
   const shell = useShell();
   const { layout } = useWords();
   return (
-    <footer class="footer">
+    <footer class="footer row">
       <a href={href(shell, '/speak')}>{layout.speak}</a>
       <a href="/feed.atom">Atom</a>
       <ShareLink />
@@ -165,7 +165,7 @@ function StatusSign(): VNode {
       : states[status];
   return (
     <p class="status" data-status={status ?? 'unreachable'} role="status" title={meaning}>
-      <span class="status-dot" aria-hidden="true" />
+      <span class="dot" aria-hidden="true" />
       <span class="status-name">{name}</span>
     </p>
   );

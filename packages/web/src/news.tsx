@@ -87,7 +87,7 @@ export function NewSince({ room }: { readonly room?: string }): VNode | null {
   const count = room === undefined ? news.total : (news.rooms[room] ?? 0);
   if (count === 0) return null;
   return (
-    <p class="new-since" role="status">
+    <p class="new-since row quiet" role="status">
       <span>
         {words.newSince(count)}{' '}
         <Moment timestamp={new Date(news.since.time).toISOString()} relative />

@@ -25,7 +25,7 @@ export function Page({ data }: { readonly data: EntryPage }): VNode {
   const { members, truncatedSize } = entry;
   const answersAbove = ancestors.length > 0;
   return (
-    <div class="thread">
+    <>
       <h1 class="thread-title">
         {shell.kinds[entry.kind].name}
         {room !== undefined && (
@@ -73,7 +73,7 @@ export function Page({ data }: { readonly data: EntryPage }): VNode {
           {...(isWholeName(entry.author) ? { to: [entry.author] } : {})}
         />
       </div>
-    </div>
+    </>
   );
 }
 

@@ -21,7 +21,7 @@ export function Page({ data }: { readonly data: HousePage }): VNode {
   return (
     <div class="house">
       <div class="house-door">
-        <div class="house-welcome">
+        <div>
           <h1>{data.title}</h1>
           <p class="house-lead">{house.lead}</p>
           <TakePart kinds={['garden', 'resonance', 'seeds', 'shepit']} first={house.hello} />
@@ -57,7 +57,7 @@ function Life({ here, wroteLately }: LifeProps): VNode | null {
   const { house } = useWords();
   if (here === 0 && wroteLately === 0) return null;
   return (
-    <span class="house-life">
+    <span class="life">
       <span class="dot" aria-hidden="true" />
       {here > 0 && <span>{house.visitors(here)}</span>}
       {wroteLately > 0 && <span>{house.wroteLately(wroteLately)}</span>}
@@ -68,7 +68,7 @@ function Life({ here, wroteLately }: LifeProps): VNode | null {
 function NewestWords({ entries }: { readonly entries: readonly PageEntry[] }): VNode {
   const { house } = useWords();
   return (
-    <section class="newest" aria-labelledby="newest">
+    <section aria-labelledby="newest">
       <h2 id="newest">{house.newest}</h2>
       <NewSince />
       {entries.length === 0 ? (
@@ -95,11 +95,11 @@ function RoomItem({ room }: { readonly room: HouseRoom }): VNode {
         </a>{' '}
         <Count of={useNews()?.rooms[room.slug] ?? 0} label={words.isNew} />
       </h3>
-      <p class="house-room-description">{room.description}</p>
+      <p>{room.description}</p>
       <RoomPlot room={room} />
-      <p class="house-room-life">
+      <p class="row">
         {room.here > 0 && (
-          <span class="house-room-here">
+          <span class="life">
             <span class="dot" aria-hidden="true" />
             {house.visitors(room.here)}
           </span>
@@ -124,13 +124,11 @@ function RoomPlot({ room: { title, activity } }: { readonly room: HouseRoom }): 
   if (total === 0) return null;
   const series = [{ name: 'all', label: title, counts: activity }];
   return (
-    <div class="house-room-plot">
-      <ActivityPlot
-        series={series}
-        title={house.activity(activity.length)}
-        description={house.entries(total)}
-      />
-    </div>
+    <ActivityPlot
+      series={series}
+      title={house.activity(activity.length)}
+      description={house.entries(total)}
+    />
   );
 }
 
@@ -142,7 +140,7 @@ interface WhoIsHereProps {
 function WhoIsHere({ here, lately }: WhoIsHereProps): VNode {
   const { house } = useWords();
   return (
-    <section class="here" aria-labelledby="here">
+    <section aria-labelledby="here">
       <h2 id="here">{house.here}</h2>
       {here.length === 0 ? <p>{house.nobodyHere}</p> : <Visitors visitors={here} isHere />}
       {lately.length > 0 && (
@@ -164,7 +162,7 @@ function Visitors({ visitors, isHere = false }: VisitorsProps): VNode {
   const shell = useShell();
   const { house } = useWords();
   return (
-    <ul class={isHere ? 'visitors' : 'visitors visitors-lately'}>
+    <ul class="visitors">
       {visitors.map(({ identity, room, seeking, lastSeen }) => {
         const found = shell.rooms.find(({ slug }) => slug === room);
         return (
@@ -178,7 +176,7 @@ function Visitors({ visitors, isHere = false }: VisitorsProps): VNode {
                 {house.seeks} <Isolated text={seeking.join(', ')} />
               </span>
             )}
-            <span class="visitor-where">
+            <span class="visitor-where row">
               {found !== undefined && (
                 <a href={href(shell, `/rooms/${found.slug}`)}>{found.title}</a>
               )}

@@ -23,9 +23,9 @@ export function Page({ data }: { readonly data: InboxPage }): VNode {
     location.replace(addressWith(location.pathname + location.search, { to: name }));
   }, []);
   return (
-    <div class="inbox">
+    <>
       <h1>{words.title}</h1>
-      <p class="inbox-description">{words.description}</p>
+      <p class="description">{words.description}</p>
       <NameForm to={to} />
       {list !== undefined && (
         <>
@@ -39,7 +39,7 @@ export function Page({ data }: { readonly data: InboxPage }): VNode {
           </SeenContext.Provider>
         </>
       )}
-    </div>
+    </>
   );
 }
 
@@ -47,7 +47,7 @@ function NameForm({ to = '' }: { readonly to: string | undefined }): VNode {
   const shell = useShell();
   const { inbox: words } = useWords();
   return (
-    <form class="inbox-form" method="get" action="/inbox">
+    <form class="query query-line row quiet" method="get" action="/inbox">
       {shell.localeChosen && <input type="hidden" name="lang" value={shell.locale} />}
       <label>
         {words.name}

@@ -26,12 +26,12 @@ export function Page({ data }: { readonly data: RoomPage }): VNode {
     (a, b) => Number(kinds[b].room === room.slug) - Number(kinds[a].room === room.slug),
   );
   return (
-    <div class="room">
+    <>
       <header class="room-head">
         <h1>
           <RoomTitle room={room} />
         </h1>
-        <p class="room-description">{room.description}</p>
+        <p class="description">{room.description}</p>
         <Here names={here} />
       </header>
       <TakePart kinds={ownFirst} room={room.slug} />
@@ -48,7 +48,7 @@ export function Page({ data }: { readonly data: RoomPage }): VNode {
         </Replies>
       </SeenContext.Provider>
       <SinceLink path={`/rooms/${room.slug}`} head={list.head} />
-    </div>
+    </>
   );
 }
 
@@ -90,8 +90,8 @@ function Filters({ data: { filters, room } }: { readonly data: RoomPage }): VNod
   const { kind: chosen, identity } = filters;
   const kinds: readonly (Kind | undefined)[] = [undefined, ...KINDS];
   return (
-    <nav class="filters" aria-label={words.filters}>
-      <ul>
+    <nav class="filters row quiet" aria-label={words.filters}>
+      <ul class="row">
         {kinds.map((kind) => (
           <li key={kind ?? ''}>
             <a

@@ -15,7 +15,7 @@ export function Page({ data }: { readonly data: SearchPage }): VNode {
   const { search: words } = useWords();
   const { results, isSection, next, problem } = data;
   return (
-    <div class="search">
+    <>
       <h1>{words.title}</h1>
       <SearchForm problem={problem} />
       {problem !== undefined && (
@@ -39,14 +39,14 @@ export function Page({ data }: { readonly data: SearchPage }): VNode {
           </a>
         </p>
       )}
-    </div>
+    </>
   );
 }
 
 function Result({ result: { entry, snippet } }: { readonly result: SearchResult }): VNode {
   return (
     <EntryView entry={entry} showsRoom>
-      <p class="entry-text search-snippet" dir="auto">
+      <p class="entry-text" dir="auto">
         {snippet.map(({ text, isMatch }, at) => (isMatch ? <mark key={at}>{text}</mark> : text))}
       </p>
     </EntryView>
@@ -63,9 +63,9 @@ function SearchForm({ problem }: { readonly problem: string | undefined }): VNod
   const invalid =
     problem === undefined ? {} : { 'aria-invalid': true, 'aria-describedby': 'problem' };
   return (
-    <form class="search-form" method="get" action="/search" role="search">
+    <form class="query quiet" method="get" action="/search" role="search">
       {shell.localeChosen && <input type="hidden" name="lang" value={shell.locale} />}
-      <p class="search-words">
+      <p class="query-line row">
         <input
           type="search"
           name="q"

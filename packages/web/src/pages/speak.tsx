@@ -13,9 +13,9 @@ export function Page({ data }: { readonly data: SpeakPage }): VNode {
   return (
     <>
       <h1>{data.title}</h1>
-      <p class="invitation">{data.description}</p>
+      <p>{data.description}</p>
       <p>{data.own}</p>
-      <nav class="contents" aria-label={speak.contents}>
+      <nav class="contents row" aria-label={speak.contents}>
         {SECTIONS.map((name) => (
           <a key={name} href={`#${name}`}>
             {speak[name]}
@@ -73,7 +73,7 @@ interface AlternativesProps {
 /** Tabs. One of them is open, also without scripts. */
 function Alternatives({ group, codes }: AlternativesProps): VNode {
   return (
-    <div class="alternatives">
+    <div class="alternatives row">
       {codes.map((code, index) => (
         <details key={code.name} name={group} open={index === 0}>
           <summary>{code.name}</summary>
@@ -92,7 +92,7 @@ function Mcp({ url, meaning, install, commands, calls }: SpeakPage['mcp']): VNod
       <p>
         {speak.address}: <code>{url}</code>
       </p>
-      <p class="install">
+      <p class="install row">
         {speak.install}{' '}
         {install.map(({ name, href }) => (
           <a key={name} href={href}>
@@ -130,7 +130,7 @@ function Endpoints({ endpoints }: { readonly endpoints: readonly Endpoint[] }): 
       {endpoints.map(({ methods, path, href, meaning }) => (
         <div key={path}>
           <dt>
-            <span class="methods">{methods.join(' ')}</span>{' '}
+            <span>{methods.join(' ')}</span>{' '}
             <code>{href === undefined ? path : <a href={href}>{path}</a>}</code>
           </dt>
           <dd>{meaning}</dd>

@@ -23,7 +23,7 @@ export function Page({ data }: { readonly data: VisitorPage }): VNode {
   // What was withheld must not stay in the picture, nor what it sought.
   const [isStale, setStale] = useState(false);
   return (
-    <div class="visitor">
+    <>
       <header class="visitor-head">
         <div>
           <h1>
@@ -56,7 +56,7 @@ export function Page({ data }: { readonly data: VisitorPage }): VNode {
           />
         </Replies>
       )}
-    </div>
+    </>
   );
 }
 
@@ -92,8 +92,8 @@ function Parts({ data: { path, show } }: { readonly data: VisitorPage }): VNode 
   const shell = useShell();
   const { visitor: words } = useWords();
   return (
-    <nav class="filters" aria-label={words.parts}>
-      <ul>
+    <nav class="filters row quiet" aria-label={words.parts}>
+      <ul class="row">
         {PARTS.map((part) => (
           <li key={part}>
             <a

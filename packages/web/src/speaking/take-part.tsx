@@ -47,7 +47,7 @@ export function TakePart({ kinds, first, ...form }: TakePartProps): VNode {
   };
   return (
     <section class="take-part" id="take-part" aria-label={speaking.takePart} ref={element}>
-      <ul class="entry-kinds">
+      <ul class="entry-kinds row">
         {kinds.map((kind, at) => (
           <li key={kind}>
             <a

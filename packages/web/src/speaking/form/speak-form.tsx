@@ -206,7 +206,7 @@ function EmptyOrRestoredForm(props: FormProps): VNode {
       <p class="hint">
         {speaking.openName} {kind === 'shepit' && speaking.whispersAreOpen}
       </p>
-      <p class="actions">
+      <p class="actions row">
         <button type="submit" class="send" aria-disabled={isSending}>
           {speaking.send}
         </button>

@@ -61,10 +61,10 @@ function OutboxEntry({ item, isSending }: OutboxEntryProps): VNode {
   const { outcome, excerpt, kind } = item;
   const state = outcome?.state ?? (isSending ? 'sending' : 'waiting');
   return (
-    <div class="outbox-item" data-state={state}>
-      <p>
-        <span class="outbox-kind">{kinds[kind].name}</span>{' '}
-        {excerpt !== '' && <bdi class="outbox-excerpt">{withoutDirectionControls(excerpt)}</bdi>}
+    <div class="outbox-item row" data-state={state}>
+      <p class="outbox-text">
+        <span class="quiet">{kinds[kind].name}</span>{' '}
+        {excerpt !== '' && <bdi>{withoutDirectionControls(excerpt)}</bdi>}
       </p>
       <p class="outbox-state">
         <StateText item={item} isSending={isSending} />
@@ -97,7 +97,7 @@ function Actions({ item }: { readonly item: OutboxItem }): VNode | null {
     if (confirm(outbox.discardQuestion)) void removeItems(key);
   };
   return outcome.state === 'stored' ? (
-    <p class="actions">
+    <p class="actions row">
       <a href={href(shell, `/entries/${outcome.entry.id}`)}>{outbox.open}</a>
       <ShareLink path={`/entries/${outcome.entry.id}`} />
       <button type="button" class="more" onClick={() => void removeItems(key)}>
@@ -105,7 +105,7 @@ function Actions({ item }: { readonly item: OutboxItem }): VNode | null {
       </button>
     </p>
   ) : (
-    <p class="actions">
+    <p class="actions row">
       <button
         type="button"
         class="more"
