@@ -1,5 +1,5 @@
 /** Loads the entries of a listing around those that are shown. */
-import type { Edge, ListSource, LoadedChunk, Side } from '../list/chunk.tsx';
+import type { Chunk, Edge, ListSource, Side } from '../list/windowed-list.tsx';
 import type { EntryList, PageEntry } from './entry-data.ts';
 import { fetchBatch } from './live-entries.ts';
 
@@ -10,7 +10,7 @@ export interface EntryRange {
 }
 
 export type Entries = readonly PageEntry[];
-export type EntryChunk = LoadedChunk<EntryRange, Entries>;
+export type EntryChunk = Chunk<EntryRange, Entries>;
 
 export const CHUNK_SIZE = 40;
 
@@ -50,12 +50,6 @@ export class EntrySource implements ListSource<EntryRange, Entries> {
     const chunk = chunkOf(isBefore ? batch.entries.toReversed() : batch.entries);
     const isBehind = order === 'oldest' && (batch.entries.at(-1)?.seq ?? from) < this.newest;
     return { ...(chunk && { chunk }), more: batch.next !== null || isBehind };
-  }
-
-  async load({ first, last }: EntryRange): Promise<Entries> {
-    const [oldest, newest] = this.#order === 'newest' ? [last, first] : [first, last];
-    const { entries } = await this.#fetch(this.#order, { after: oldest - 1, before: newest + 1 });
-    return entries;
   }
 
   /** The newest entries of all. */

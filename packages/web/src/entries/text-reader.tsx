@@ -2,8 +2,7 @@
 import type { TargetedEvent, VNode } from 'preact';
 import { useMemo, useRef, useState } from 'preact/hooks';
 
-import type { Edge, ListSource, Side, Sides } from '../list/chunk.tsx';
-import { WindowedList } from '../list/windowed-list.tsx';
+import { type Chunk, type ListSource, type Sides, WindowedList } from '../list/windowed-list.tsx';
 import type { EntryPage } from '../page-data.ts';
 import { href, useShell, useWords } from '../shell.ts';
 import { addressWith } from './address.ts';
@@ -23,20 +22,19 @@ export function TextReader({ id, piece, size }: TextReaderProps): VNode {
   const shell = useShell();
   const words = useWords().entry;
   const { of, parts } = piece;
-  const source = useMemo(() => new PieceSource(id, of, parts), []);
+  const source = useMemo(() => sourceOf(id, of, parts), []);
   const windowed = useRef<WindowedList<number, TextPiece>>(null);
   const [part, setPart] = useState(piece.part);
   const link = (number: number): string =>
     href(shell, addressWith(shell.url, { part: String(number) }));
   const go = async (number: number): Promise<void> => {
     setPart(number);
-    const content = await source.load(number);
-    windowed.current?.reset({ place: number, content }, source.sidesOf(number));
+    windowed.current?.reset(await source.load(number), source.sidesOf(number));
   };
   return (
     <div class="reader">
       {parts > 1 && (
-        <form class="reader-place" method="get">
+        <form class="reader-place row quiet" method="get">
           {of === 'json' && <input type="hidden" name="of" value="json" />}
           <label>
             {words.part(part, parts)}{' '}
@@ -75,7 +73,11 @@ export function TextReader({ id, piece, size }: TextReaderProps): VNode {
             history.replaceState(history.state, '', address);
           }
         }}
-        renderContent={(content) => <Piece of={of} piece={content} />}
+        renderContent={({ part, text }) => (
+          <div class={of === 'text' ? 'entry-text' : 'entry-json'} data-part={part} dir="auto">
+            {of === 'text' ? <VisitorText text={text} /> : text}
+          </div>
+        )}
         before={
           <p class="entries-more" key="before">
             <a href={link(piece.part - 1)} rel="prev">
@@ -95,44 +97,25 @@ export function TextReader({ id, piece, size }: TextReaderProps): VNode {
   );
 }
 
-interface PieceProps {
-  readonly of: 'text' | 'json';
-  readonly piece: TextPiece;
+type PieceChunk = Chunk<number, TextPiece>;
+
+interface PieceSource extends ListSource<number, TextPiece> {
+  load(part: number): Promise<PieceChunk>;
+  sidesOf(part: number): Sides;
 }
 
-function Piece({ of, piece: { part, text } }: PieceProps): VNode {
-  return (
-    <div class={of === 'text' ? 'entry-text' : 'entry-json'} data-part={part} dir="auto">
-      {of === 'text' ? <VisitorText text={text} /> : text}
-    </div>
-  );
-}
-
-class PieceSource implements ListSource<number, TextPiece> {
-  readonly #id: string;
-  readonly #of: 'text' | 'json';
-  readonly #parts: number;
-
-  constructor(id: string, of: 'text' | 'json', parts: number) {
-    this.#id = id;
-    this.#of = of;
-    this.#parts = parts;
-  }
-
-  keyOf(part: number): number {
-    return part;
-  }
-
-  async load(part: number): Promise<TextPiece> {
-    return await fetchPiece(this.#id, this.#of, part);
-  }
-
-  async loadEdge(side: Side, from = 1): Promise<Edge<number, TextPiece>> {
-    const place = side === 'before' ? from - 1 : from + 1;
-    return { chunk: { place, content: await this.load(place) }, more: this.sidesOf(place)[side] };
-  }
-
-  sidesOf(part: number): Sides {
-    return { before: part > 1, after: part < this.#parts };
-  }
+function sourceOf(id: string, of: 'text' | 'json', parts: number): PieceSource {
+  const sidesOf = (part: number): Sides => ({ before: part > 1, after: part < parts });
+  const load = async (place: number): Promise<PieceChunk> => {
+    return { place, content: await fetchPiece(id, of, place) };
+  };
+  return {
+    keyOf: (part) => part,
+    load,
+    sidesOf,
+    async loadEdge(side, from = 1) {
+      const place = side === 'before' ? from - 1 : from + 1;
+      return { chunk: await load(place), more: sidesOf(place)[side] };
+    },
+  };
 }

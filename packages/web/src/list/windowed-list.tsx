@@ -1,24 +1,39 @@
 /**
- * A list of any length. The page holds what is near the visitor's view. It consists of chunks;
- * of those that are far away only the place and the height are kept, and they are loaded again when
- * they come near. What is in view never moves by what happens above it.
+ * A list of any length, in chunks. The page holds some of them around the visitor's view: what is far
+ * away is dropped at the ends of the list, and loaded again from there when the view comes near. What is
+ * in view never moves by what happens above it.
  */
 import { Component, type ComponentChildren, type VNode } from 'preact';
 
-import {
-  type Chunk,
-  ChunkContent,
-  type ListSource,
-  type LoadedChunk,
-  loadedOf,
-  newChunk,
-  type Side,
-  type Sides,
-} from './chunk.tsx';
+/** A part of a list, loaded and dropped as a whole. */
+export interface Chunk<Place, Content> {
+  /** Where it stands in the whole list: what it is loaded by. */
+  place: Place;
+  content: Content;
+}
+
+export type Side = 'before' | 'after';
+
+/** Whether the list goes on, on each side. */
+export type Sides = Readonly<Record<Side, boolean>>;
+
+/** What is found on one side of the list. */
+export interface Edge<Place, Content> {
+  readonly chunk?: Chunk<Place, Content>;
+  /** Whether there is more after it. */
+  readonly more: boolean;
+}
+
+export interface ListSource<Place, Content> {
+  /** Differs between chunks. */
+  keyOf(place: Place): number;
+  /** `from`: the outermost chunk of this side, if there is one. */
+  loadEdge(side: Side, from: Place | undefined): Promise<Edge<Place, Content>>;
+}
 
 interface WindowedListProps<Place, Content> {
   readonly source: ListSource<Place, Content>;
-  readonly chunks: readonly LoadedChunk<Place, Content>[];
+  readonly chunks: readonly Chunk<Place, Content>[];
   readonly has: Sides;
   readonly renderContent: (content: Content) => ComponentChildren;
   /** Stand at the ends of the list while there is more, and lead there without scripts. */
@@ -36,11 +51,11 @@ interface Anchor {
   readonly top: number;
 }
 
-/** In heights of the view: what is nearer is loaded, and what is farther than this is dropped. */
+/** In heights of the view: what is nearer is loaded, and only what is farther than the other is dropped. */
 const LOADED_VIEWS = 1.5;
 const KEPT_VIEWS = 3;
-/** Browsers show no elements beyond some tens of millions of pixels. */
-const MAX_HEIGHT = 8_000_000;
+/** As long as the page has no more chunks, none is dropped. */
+const MAX_CHUNKS = 10;
 /** In pixels: of what ends at the edge of the view, nothing can be read. */
 const MIN_VISIBLE = 4;
 const REST_MS = 250;
@@ -59,7 +74,7 @@ export class WindowedList<Place, Content> extends Component<WindowedListProps<Pl
 
   constructor(props: WindowedListProps<Place, Content>) {
     super(props);
-    this.#chunks = props.chunks.map(newChunk);
+    this.#chunks = [...props.chunks];
     this.#has = { ...props.has };
     if (props.handle !== undefined) props.handle.current = this;
   }
@@ -78,7 +93,6 @@ export class WindowedList<Place, Content> extends Component<WindowedListProps<Pl
   }
 
   override getSnapshotBeforeUpdate(): Anchor | null {
-    this.#measure();
     const isUnanchored = this.#isUnanchored;
     this.#isUnanchored = false;
     return isUnanchored ? null : this.#anchor();
@@ -105,21 +119,19 @@ export class WindowedList<Place, Content> extends Component<WindowedListProps<Pl
   }
 
   /**
-   * Changes the outermost chunk of a side, or adds one. `change` gets undefined where there is none that
-   * is loaded. Does nothing and returns false where more is to come on that side.
+   * Changes the outermost chunk of a side, or adds one. `change` gets undefined where there is none. Does
+   * nothing and returns false where more is to come on that side.
    */
   extend(
     side: Side,
-    change: (outermost: LoadedChunk<Place, Content> | undefined) => {
-      readonly chunk: LoadedChunk<Place, Content>;
+    change: (outermost: Chunk<Place, Content> | undefined) => {
+      readonly chunk: Chunk<Place, Content>;
       readonly isNew: boolean;
     },
   ): boolean {
     if (this.#has[side]) return false;
     const outermost = this.#outermost(side);
-    const loaded = outermost && loadedOf(outermost);
-    if (outermost !== undefined && loaded === undefined) return false;
-    const { chunk, isNew } = change(loaded);
+    const { chunk, isNew } = change(outermost);
     if (!isNew && outermost !== undefined) Object.assign(outermost, chunk);
     else this.#add(side, chunk);
     this.#isUnanchored = this.isShown('before');
@@ -129,49 +141,28 @@ export class WindowedList<Place, Content> extends Component<WindowedListProps<Pl
 
   /** Changes what is loaded: `change` returns the same content where nothing of it changes. */
   update(change: (content: Content) => Content): void {
-    for (const chunk of this.#chunks)
-      if (chunk.content !== undefined) chunk.content = change(chunk.content);
+    for (const chunk of this.#chunks) chunk.content = change(chunk.content);
     this.setState({});
   }
 
   /** Shows another part of the list, from its start on. */
-  reset(chunk: LoadedChunk<Place, Content> | undefined, has: Sides): void {
-    this.#chunks = chunk === undefined ? [] : [newChunk(chunk)];
+  reset(chunk: Chunk<Place, Content> | undefined, has: Sides): void {
+    this.#chunks = chunk === undefined ? [] : [chunk];
     this.#has = { ...has };
     this.#isUnanchored = true;
     this.setState({}, () => this.#list?.querySelector('.chunk')?.scrollIntoView());
   }
 
   override render(): VNode {
-    const { renderContent, before, after } = this.props;
-    const parts: VNode[] = [];
-    let skipped = 0;
-    const addSpacer = (): void => {
-      if (skipped > 0)
-        parts.push(<div key={`s${parts.length}`} style={{ height: `${skipped}px` }} />);
-      skipped = 0;
-    };
-    for (const chunk of this.#chunks) {
-      if (chunk.content === undefined) {
-        skipped += chunk.height;
-        continue;
-      }
-      addSpacer();
-      parts.push(
-        <div
-          class="chunk"
-          key={this.props.source.keyOf(chunk.place)}
-          ref={(element) => void (chunk.element = element)}
-        >
-          <ChunkContent content={chunk.content} render={renderContent} />
-        </div>,
-      );
-    }
-    addSpacer();
+    const { source, renderContent, before, after } = this.props;
     return (
       <div class="windowed-list" ref={(element) => void (this.#list = element)}>
         {this.#has.before && before}
-        {parts}
+        {this.#chunks.map(({ place, content }) => (
+          <div class="chunk" key={source.keyOf(place)}>
+            <ChunkContent content={content} render={renderContent} />
+          </div>
+        ))}
         {this.#has.after && after}
       </div>
     );
@@ -194,62 +185,15 @@ export class WindowedList<Place, Content> extends Component<WindowedListProps<Pl
     this.#isFrameRequested = true;
     requestAnimationFrame(() => {
       this.#isFrameRequested = false;
-      if (!this.#unmount.signal.aborted) this.#update();
+      if (!this.#unmount.signal.aborted) this.#loadNear();
     });
   }
 
-  /** Loads what is near the view, and drops what is far from it. */
-  #update(): void {
-    this.#measure();
-    const { top: listTop = 0, bottom: listBottom = 0 } = this.#list?.getBoundingClientRect() ?? {};
+  #loadNear(): void {
+    const { top = 0, bottom = 0 } = this.#list?.getBoundingClientRect() ?? {};
     const near = innerHeight * LOADED_VIEWS;
-    const far = innerHeight * KEPT_VIEWS;
-    let isChanged = this.#shorten(listTop, listBottom);
-    let top = this.#chunks[0]?.element?.getBoundingClientRect().top ?? listTop;
-    for (const chunk of this.#chunks) {
-      const bottom = top + chunk.height;
-      const isWithin = (distance: number): boolean =>
-        bottom > -distance && top < innerHeight + distance;
-      if (chunk.content === undefined) {
-        if (isWithin(near)) void this.#load(chunk);
-      } else if (!isWithin(far) && chunk.element?.contains(document.activeElement) !== true) {
-        chunk.content = undefined;
-        isChanged = true;
-      }
-      top = bottom;
-    }
-    if (this.#has.before && listTop > -near) void this.#loadEdge('before');
-    if (this.#has.after && listBottom < innerHeight + near) void this.#loadEdge('after');
-    if (isChanged) this.setState({});
-  }
-
-  /** Forgets chunks where the list is too high to be shown. They are found again from its ends. */
-  #shorten(top: number, bottom: number): boolean {
-    let isChanged = false;
-    const beyond = { before: -top, after: bottom - innerHeight };
-    for (const side of ['before', 'after'] as const) {
-      for (let height = beyond[side]; height > MAX_HEIGHT; isChanged = true) {
-        const chunk = this.#outermost(side);
-        if (chunk === undefined || chunk.content !== undefined) break;
-        height -= chunk.height;
-        this.#chunks.splice(this.#chunks.indexOf(chunk), 1);
-        this.#has[side] = true;
-      }
-    }
-    return isChanged;
-  }
-
-  async #load(chunk: Chunk<Place, Content>): Promise<void> {
-    if (chunk.isLoading) return;
-    chunk.isLoading = true;
-    try {
-      chunk.content = await this.props.source.load(chunk.place);
-      if (!this.#unmount.signal.aborted) this.setState({});
-    } catch {
-      this.#retryLater();
-    } finally {
-      chunk.isLoading = false;
-    }
+    if (this.#has.before && top > -near) void this.#loadEdge('before');
+    if (this.#has.after && bottom < innerHeight + near) void this.#loadEdge('after');
   }
 
   async #loadEdge(side: Side): Promise<void> {
@@ -265,7 +209,8 @@ export class WindowedList<Place, Content> extends Component<WindowedListProps<Pl
       this.#has[side] = more;
       this.setState({});
     } catch {
-      this.#retryLater();
+      clearTimeout(this.#retryTimer);
+      this.#retryTimer = setTimeout(() => this.#requestFrame(), RETRY_MS);
     } finally {
       this.#isLoadingEdge[side] = false;
     }
@@ -275,33 +220,54 @@ export class WindowedList<Place, Content> extends Component<WindowedListProps<Pl
     return this.#chunks.at(side === 'before' ? 0 : -1);
   }
 
-  #add(side: Side, chunk: LoadedChunk<Place, Content>): void {
-    if (side === 'before') this.#chunks.unshift(newChunk(chunk));
-    else this.#chunks.push(newChunk(chunk));
-  }
-
-  #retryLater(): void {
-    clearTimeout(this.#retryTimer);
-    this.#retryTimer = setTimeout(() => this.#requestFrame(), RETRY_MS);
-  }
-
-  #measure(): void {
-    for (const chunk of this.#chunks) {
-      const height =
-        chunk.content === undefined ? 0 : chunk.element?.getBoundingClientRect().height;
-      if (height !== undefined && height > 0) chunk.height = height;
+  /** Drops the chunk at the other end where there are many. */
+  #add(side: Side, chunk: Chunk<Place, Content>): void {
+    const other = side === 'before' ? 'after' : 'before';
+    if (this.#chunks.length >= MAX_CHUNKS && this.#isFar(other)) {
+      if (other === 'before') this.#chunks.shift();
+      else this.#chunks.pop();
+      this.#has[other] = true;
     }
+    if (side === 'before') this.#chunks.unshift(chunk);
+    else this.#chunks.push(chunk);
+  }
+
+  /** Whether the outermost chunk of a side is far from the view, and nobody writes in it. */
+  #isFar(side: Side): boolean {
+    const element = Array.from(this.#list?.querySelectorAll('.chunk') ?? []).at(
+      side === 'before' ? 0 : -1,
+    );
+    if (element === undefined || element.querySelector('form:focus-within') !== null) return false;
+    const { top, bottom } = element.getBoundingClientRect();
+    const far = innerHeight * KEPT_VIEWS;
+    return bottom < -far || top > innerHeight + far;
   }
 
   /** The first element of a chunk that is in view. */
   #anchor(): Anchor | null {
-    for (const { element } of this.#chunks) {
-      if (element === null || element.getBoundingClientRect().bottom <= 0) continue;
-      for (const child of element.children) {
-        const { top, bottom } = child.getBoundingClientRect();
-        if (bottom > MIN_VISIBLE) return { element: child, top };
+    for (const chunk of this.#list?.querySelectorAll('.chunk') ?? []) {
+      if (chunk.getBoundingClientRect().bottom <= 0) continue;
+      for (const element of chunk.children) {
+        const { top, bottom } = element.getBoundingClientRect();
+        if (bottom > MIN_VISIBLE) return { element, top };
       }
     }
     return null;
+  }
+}
+
+interface ChunkContentProps<Content> {
+  readonly content: Content;
+  readonly render: (content: Content) => ComponentChildren;
+}
+
+/** Rendered again only where its content is another. */
+class ChunkContent<Content> extends Component<ChunkContentProps<Content>> {
+  override shouldComponentUpdate({ content }: ChunkContentProps<Content>): boolean {
+    return content !== this.props.content;
+  }
+
+  override render(): ComponentChildren {
+    return this.props.render(this.props.content);
   }
 }
