@@ -35,13 +35,6 @@ export function App({ data, page: Page, words }: AppProps): VNode {
   );
 }
 
-/** Paths of the pages that the header leads to, by their words. */
-const NAVIGATION = [
-  ['garden', '/garden'],
-  ['search', '/search'],
-  ['inbox', '/inbox'],
-] as const;
-
 interface LayoutProps {
   /** Whether the outbox stands beside the forms of the page. */
   readonly hasForms: boolean;
@@ -69,22 +62,22 @@ function Layout({ hasForms, children }: LayoutProps): VNode {
 
 function Header(): VNode {
   const shell = useShell();
-  const { layout, news: words } = useWords();
+  const { layout, entry, search, inbox } = useWords();
   const news = useNews();
   return (
     <header class="header row">
       <a class="place" href={href(shell, '/')}>
         <PlaceMark />
         <span class="place-name">{shell.service}</span>
-        <Count of={news?.total ?? 0} label={words.isNew} />
+        <Count of={news?.total ?? 0} label={entry.isNew} />
       </a>
       <nav class="navigation row" aria-label={layout.navigation}>
-        {NAVIGATION.map(([word, path]) => (
-          <NavigationLink key={path} path={path}>
-            {layout[word]}
-            {word === 'inbox' && <Count of={news?.inbox ?? 0} label={words.isNew} />}
-          </NavigationLink>
-        ))}
+        <NavigationLink path="/garden">{layout.garden}</NavigationLink>
+        <NavigationLink path="/search">{search.title}</NavigationLink>
+        <NavigationLink path="/inbox">
+          {inbox.title}
+          <Count of={news?.inbox ?? 0} label={entry.isNew} />
+        </NavigationLink>
       </nav>
       <div class="header-end row">
         <StatusSign />

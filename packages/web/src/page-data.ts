@@ -231,7 +231,6 @@ export interface WritePage extends PageHead {
 
 /** The parts of a problem document that a form shows (PROTOCOL.md section 11). */
 export interface FormProblem {
-  readonly title: string;
   readonly detail: string;
   readonly faults?: readonly {
     /** A JSON Pointer. */

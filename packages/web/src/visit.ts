@@ -3,7 +3,8 @@
  * gateway is asked how many entries came after a cursor, and stores nothing of it.
  */
 import { rememberedAuthor } from './speaking/form/remembered-author.ts';
-import { MAX_NAME_LENGTH } from './visitor-name.tsx';
+import { store, stored } from './storage.ts';
+import { isWholeName } from './visitor-name.tsx';
 
 /** A place in the log, and when it was the newest. */
 export interface Mark {
@@ -36,24 +37,24 @@ const PAUSE_MS = 30 * 60_000;
 
 /** Begins a visit, or goes on with one. `head`: the newest seq that a page knows. */
 export function continueVisit(head: number): Visit {
-  const stored = readVisit();
+  const before = stored(KEY) as Visit | undefined;
   const last = { seq: head, time: Date.now() };
   // Another log may stand at this address by now.
-  const isKnown = stored !== undefined && stored.last.seq <= head;
-  const isOn = isKnown && last.time - stored.last.time < PAUSE_MS;
+  const isKnown = before !== undefined && before.last.seq <= head;
+  const isOn = isKnown && last.time - before.last.time < PAUSE_MS;
   const visit: Visit = !isKnown
     ? { last, read: {} }
     : isOn
-      ? { ...stored, last }
-      : { last, since: stored.last, read: {} };
-  storeVisit(visit);
+      ? { ...before, last }
+      : { last, since: before.last, read: {} };
+  store(KEY, visit);
   return visit;
 }
 
 /** Nothing that is there now is new any more. */
 export function markAllRead(head: number): void {
   const now = { seq: head, time: Date.now() };
-  storeVisit({ last: now, since: now, read: {} });
+  store(KEY, { last: now, since: now, read: {} });
   const name = rememberedName();
   if (name !== undefined) markInboxRead(name, head);
 }
@@ -66,7 +67,7 @@ export function readIn(slug: string, head: number): number | undefined {
 
 export function markRoomRead(slug: string, head: number): void {
   const visit = continueVisit(head);
-  storeVisit({ ...visit, read: { ...visit.read, [slug]: head } });
+  store(KEY, { ...visit, read: { ...visit.read, [slug]: head } });
 }
 
 export async function fetchNews({ since, read }: Visit): Promise<NewsCounts | undefined> {
@@ -84,46 +85,19 @@ export async function fetchNews({ since, read }: Visit): Promise<NewsCounts | un
 
 function rememberedName(): string | undefined {
   const name = rememberedAuthor()?.identity;
-  return name === undefined || name === '' || name.length >= MAX_NAME_LENGTH ? undefined : name;
+  return isWholeName(name) ? name : undefined;
 }
 
 /** The newest seq when this device has shown the inbox of the name last. */
 export function inboxRead(name: string): number | undefined {
-  const text = stored(inboxKey(name));
-  return text === null ? undefined : Number(text);
+  return stored(inboxKey(name)) as number | undefined;
 }
 
 export function markInboxRead(name: string, head: number): void {
   // A longer name would fill the memory of the device.
-  if (name.length < MAX_NAME_LENGTH) store(inboxKey(name), String(head));
+  if (isWholeName(name)) store(inboxKey(name), head);
 }
 
 function inboxKey(name: string): string {
   return `open-presence.seen ${name}`;
-}
-
-function readVisit(): Visit | undefined {
-  const text = stored(KEY);
-  return text === null ? undefined : (JSON.parse(text) as Visit);
-}
-
-function storeVisit(visit: Visit): void {
-  store(KEY, JSON.stringify(visit));
-}
-
-/** Storage may be switched off. */
-function stored(key: string): string | null {
-  try {
-    return localStorage.getItem(key);
-  } catch {
-    return null;
-  }
-}
-
-function store(key: string, text: string): void {
-  try {
-    localStorage.setItem(key, text);
-  } catch {
-    // Then nothing is known of earlier visits.
-  }
 }

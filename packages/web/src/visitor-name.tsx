@@ -14,7 +14,7 @@ export function VisitorName({ name }: { readonly name: string }): VNode {
 }
 
 /** Pages have longer names by their first characters only. */
-export const MAX_NAME_LENGTH = 200;
+const MAX_NAME_LENGTH = 200;
 
 /** Whether a page has the name in full; an empty one names nobody. */
 export function isWholeName(name: string | undefined): name is string {

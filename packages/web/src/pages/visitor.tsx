@@ -66,7 +66,7 @@ interface FactsProps {
 }
 
 function Facts({ data: { since, seeking, list, show }, isStale }: FactsProps): VNode {
-  const { visitor: words } = useWords();
+  const { house, visitor: words } = useWords();
   const latest = show === 'said' ? list?.entries[0]?.timestamp : undefined;
   if (since === undefined) return <p>{words.unused}</p>;
   return (
@@ -81,7 +81,7 @@ function Facts({ data: { since, seeking, list, show }, isStale }: FactsProps): V
       </span>
       {latest !== undefined && list?.hasEarlier === false && (
         <span>
-          {words.last} <Moment timestamp={latest} relative />
+          {house.newest} <Moment timestamp={latest} relative />
         </span>
       )}
     </p>
@@ -90,9 +90,9 @@ function Facts({ data: { since, seeking, list, show }, isStale }: FactsProps): V
 
 function Parts({ data: { path, show } }: { readonly data: VisitorPage }): VNode {
   const shell = useShell();
-  const { visitor: words } = useWords();
+  const { room, visitor: words } = useWords();
   return (
-    <nav class="filters row quiet" aria-label={words.parts}>
+    <nav class="filters row quiet" aria-label={room.filters}>
       <ul class="row">
         {PARTS.map((part) => (
           <li key={part}>

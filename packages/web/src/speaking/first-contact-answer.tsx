@@ -38,7 +38,7 @@ export function FirstContactAnswer({ entry }: { readonly entry: StoredEntry }): 
 
 function CompanionItem({ companion }: { readonly companion: Companion }): VNode {
   const shell = useShell();
-  const { speaking } = useWords();
+  const { entry } = useWords();
   const { id, ai_identity: name, seeking = [] } = companion;
   return (
     <li>
@@ -49,7 +49,7 @@ function CompanionItem({ companion }: { readonly companion: Companion }): VNode 
       )}{' '}
       {seeking.length > 0 && (
         <span>
-          {speaking.contact.seeks} <Isolated text={seeking.join(', ')} />
+          {entry.seeks} <Isolated text={seeking.join(', ')} />
         </span>
       )}
     </li>

@@ -14,34 +14,18 @@ interface FieldProps {
   readonly error?: string | undefined;
 }
 
-/** What connects a control with its label and its error. */
-interface ControlProps {
-  readonly id: string;
-  readonly name: string;
-  readonly dir: 'auto';
-  readonly 'aria-describedby'?: string;
-  readonly 'aria-invalid'?: 'true';
-}
-
-export function TextField({ values, ...props }: FieldProps): VNode {
-  const slot = useContext(SlotsContext)[props.field.name];
+export function TextField(props: FieldProps): VNode {
   return (
     <Field {...props}>
-      <textarea {...controlProps(props)} rows={4} defaultValue={slot ?? values[0] ?? ''} />
+      <textarea {...controlProps(props)} rows={4} defaultValue={useTyped(props)} />
     </Field>
   );
 }
 
-export function LineField({ values, ...props }: FieldProps): VNode {
-  const slot = useContext(SlotsContext)[props.field.name];
+export function LineField(props: FieldProps): VNode {
   return (
     <Field {...props}>
-      <input
-        {...controlProps(props)}
-        type="text"
-        autocomplete="off"
-        defaultValue={slot ?? values[0] ?? ''}
-      />
+      <input {...controlProps(props)} {...LINE} defaultValue={useTyped(props)} />
     </Field>
   );
 }
@@ -50,9 +34,8 @@ export function LineField({ values, ...props }: FieldProps): VNode {
 const TYPES = ['', 'human', 'ai_entity', 'human_and_ai'] as const;
 
 /** What the author is: a choice that fills in the line, or own words. Without scripts, the line alone. */
-export function TypeField({ values, ...props }: FieldProps): VNode {
+export function TypeField(props: FieldProps): VNode {
   const { speaking } = useWords();
-  const slot = useContext(SlotsContext)[props.field.name];
   const line = useRef<HTMLInputElement>(null);
   const [chosen, setChosen] = useState<string>();
   const { id, field } = props;
@@ -84,11 +67,10 @@ export function TypeField({ values, ...props }: FieldProps): VNode {
       )}
       <input
         {...controlProps(props)}
+        {...LINE}
         ref={line}
-        type="text"
-        autocomplete="off"
         hidden={chosen !== undefined && chosen !== OWN_WORDS}
-        defaultValue={slot ?? values[0] ?? ''}
+        defaultValue={useTyped(props)}
       />
     </Field>
   );
@@ -102,23 +84,21 @@ interface ListFieldProps extends FieldProps {
 }
 
 /** Several lines with the same name: one value each. */
-export function ListField({ values, more, ...props }: ListFieldProps): VNode {
-  const slot = useContext(SlotsContext)[props.field.name];
+export function ListField({ more, ...props }: ListFieldProps): VNode {
+  const { id, field, values } = props;
+  const first = useTyped(props);
   const [count, setCount] = useState(Math.max(1, values.length));
-  const { id, field } = props;
-  const shared = controlProps(props);
   return (
     <Field {...props}>
       <div class="lines">
         {Array.from({ length: count }, (_, index) => (
           <input
-            {...shared}
+            {...controlProps(props)}
+            {...LINE}
             key={index}
             id={index === 0 ? id : `${id}-${index}`}
             {...(index === 0 ? {} : { 'aria-label': field.meaning })}
-            type="text"
-            autocomplete="off"
-            defaultValue={(index === 0 ? slot : undefined) ?? values[index] ?? ''}
+            defaultValue={index === 0 ? first : (values[index] ?? '')}
           />
         ))}
         <MoreButton onClick={() => setCount(count + 1)}>{more}</MoreButton>
@@ -135,8 +115,8 @@ interface RoomFieldProps {
 }
 
 export function RoomField({ id, rooms, selected, error }: RoomFieldProps): VNode {
-  const { speaking } = useWords();
-  const field = { name: 'room', meaning: speaking.room };
+  const { search } = useWords();
+  const field = { name: 'room', meaning: search.room };
   const props = { id, field, values: [], error };
   return (
     <Field {...props}>
@@ -169,12 +149,28 @@ function Field({ id, field, error, children }: FieldFrameProps): VNode {
   );
 }
 
+const LINE = { type: 'text', autocomplete: 'off' } as const;
+
+/** What stands in a field at first. */
+function useTyped({ field, values }: FieldProps): string {
+  return useContext(SlotsContext)[field.name] ?? values[0] ?? '';
+}
+
+interface ControlProps {
+  readonly id: string;
+  readonly name: string;
+  readonly dir: 'auto';
+  readonly 'aria-describedby'?: string;
+  readonly 'aria-invalid'?: 'true';
+}
+
+/** What connects a control with its label and its error. */
 function controlProps({ id, field, error }: Omit<FieldProps, 'values'>): ControlProps {
   return {
     id,
     name: field.name,
     dir: 'auto',
-    ...(error === undefined ? {} : { 'aria-describedby': `${id}-error`, 'aria-invalid': 'true' }),
+    ...(error !== undefined && { 'aria-describedby': `${id}-error`, 'aria-invalid': 'true' }),
   };
 }
 

@@ -5,9 +5,8 @@ import { useContext, useLayoutEffect, useRef, useState } from 'preact/hooks';
 
 import type { FieldText } from '../../page-data.ts';
 import { useShell, useWords } from '../../shell.ts';
-import { LineField, ListField, RoomField, TextField, TypeField } from './fields.tsx';
-import type { FormContent } from './form-content.ts';
-import { MemberRows } from './member-rows.tsx';
+import { LineField, ListField, MoreButton, RoomField, TextField, TypeField } from './fields.tsx';
+import type { FormContent, MemberRow } from './form-content.ts';
 import {
   AUTHOR_FIELDS,
   forgetAuthor,
@@ -48,22 +47,19 @@ export function FormFields(props: FormFieldsProps): VNode {
     content.rows.length > 0 ||
     file !== undefined ||
     ['to', 'room'].some((name) => errors[name] !== undefined);
-  const hasText = fields.some(({ name }) => name === 'text');
+  const text = fields.find(({ name }) => name === 'text');
   return (
     <>
-      {fields
-        .filter(({ name }) => name === 'text')
-        .map((field) => (
-          <div
-            key={field.name}
-            onPaste={(event) => {
-              const pasted = largePaste(event, speaking.pasted);
-              if (pasted !== undefined) onAttach(pasted);
-            }}
-          >
-            <TextField {...propsOf(field)} />
-          </div>
-        ))}
+      {text !== undefined && (
+        <div
+          onPaste={(event) => {
+            const pasted = largePaste(event, speaking.pasted);
+            if (pasted !== undefined) onAttach(pasted);
+          }}
+        >
+          <TextField {...propsOf(text)} />
+        </div>
+      )}
       <Author {...props} fields={fields} propsOf={propsOf} />
       {fields
         .filter(({ type }) => type === 'strings')
@@ -90,7 +86,7 @@ export function FormFields(props: FormFieldsProps): VNode {
               error={errors['room']}
             />
           )}
-          {hasText && <Attachment file={file} onChange={onAttach} />}
+          {text !== undefined && <Attachment file={file} onChange={onAttach} />}
           {isFree && <MemberRows rows={content.rows} errors={errors} onChange={onChange} />}
         </details>
       )}
@@ -182,6 +178,89 @@ function Attachment({ file, onChange }: AttachmentProps): VNode {
           </button>
         </p>
       )}
+    </div>
+  );
+}
+
+interface MemberRowsProps {
+  readonly rows: readonly MemberRow[];
+  /** By name of the member. */
+  readonly errors: Readonly<Record<string, string>>;
+  readonly onChange: () => void;
+}
+
+interface KeyedRow extends MemberRow {
+  readonly id: number;
+}
+
+const EMPTY: MemberRow = { name: '', value: '', isJson: false };
+
+/** Members that the visitor names: a row of name, value and type each. */
+function MemberRows({ rows: initial, errors, onChange }: MemberRowsProps): VNode {
+  const { speaking } = useWords();
+  const [rows, setRows] = useState<readonly KeyedRow[]>(
+    initial.map((row, index) => ({ ...row, id: index })),
+  );
+  const add = (): void => {
+    const id = 1 + Math.max(-1, ...rows.map((row) => row.id));
+    setRows([...rows, { ...EMPTY, id }]);
+  };
+  const remove = (id: number): void => {
+    setRows(rows.filter((row) => row.id !== id));
+    onChange();
+  };
+  return (
+    <fieldset class="members">
+      <legend>{speaking.members}</legend>
+      <p class="hint">{speaking.membersMeaning}</p>
+      {rows.map((row) => (
+        <Row key={row.id} row={row} errors={errors} onRemove={() => remove(row.id)} />
+      ))}
+      <MoreButton onClick={add}>{speaking.addMember}</MoreButton>
+    </fieldset>
+  );
+}
+
+interface RowProps {
+  readonly row: KeyedRow;
+  readonly errors: Readonly<Record<string, string>>;
+  readonly onRemove: () => void;
+}
+
+function Row({ row, errors, onRemove }: RowProps): VNode {
+  const { speaking } = useWords();
+  const name = useRef<HTMLInputElement>(null);
+  const error = errors[name.current?.value ?? row.name];
+  return (
+    <div class="member-row">
+      <input
+        ref={name}
+        data-part="name"
+        type="text"
+        dir="auto"
+        autocomplete="off"
+        aria-label={speaking.memberName}
+        placeholder={speaking.memberName}
+        defaultValue={row.name}
+      />
+      <textarea
+        data-part="value"
+        rows={1}
+        dir="auto"
+        aria-label={speaking.memberValue}
+        placeholder={speaking.memberValue}
+        defaultValue={row.value}
+      />
+      <select data-part="type" aria-label={speaking.memberType}>
+        <option value="text">{speaking.asText}</option>
+        <option value="json" selected={row.isJson}>
+          {speaking.asJson}
+        </option>
+      </select>
+      <button type="button" class="more" onClick={onRemove}>
+        {speaking.removeMember}
+      </button>
+      {error !== undefined && <p class="field-error">{error}</p>}
     </div>
   );
 }

@@ -1,4 +1,5 @@
 /** Who the visitor is, remembered on this device. Nobody checks it. */
+import { store, stored, unstore } from '../../storage.ts';
 import type { FormContent } from './form-content.ts';
 
 interface RememberedAuthor {
@@ -18,13 +19,7 @@ const KEY = 'open-presence.author';
 const ASKED = 'open-presence.asked-for-name';
 
 export function rememberedAuthor(): RememberedAuthor | undefined {
-  try {
-    const text = localStorage.getItem(KEY);
-    return text === null ? undefined : (JSON.parse(text) as RememberedAuthor);
-  } catch {
-    // Storage may be switched off.
-    return undefined;
-  }
+  return stored(KEY) as RememberedAuthor | undefined;
 }
 
 /** Remembers the author of what stands in a form. */
@@ -34,12 +29,7 @@ export function rememberAuthorIn({ values }: FormContent): void {
     const part = AUTHOR_FIELDS[name];
     if (part !== undefined) author[part] = value;
   }
-  if (author.identity === '' && author.identityType === '') return;
-  try {
-    localStorage.setItem(KEY, JSON.stringify(author));
-  } catch {
-    // Storage may be switched off, or too small for the name.
-  }
+  if (author.identity !== '' || author.identityType !== '') store(KEY, author);
 }
 
 /** Whether somebody who gives no name is asked for one: once on a device. */
@@ -47,23 +37,14 @@ export function asksForName({ values }: FormContent): boolean {
   const isUnnamed = values.every(([name, value]) => {
     return AUTHOR_FIELDS[name] !== 'identity' || !/\S/.test(value);
   });
-  try {
-    if (!isUnnamed || localStorage.getItem(ASKED) !== null) return false;
-    localStorage.setItem(ASKED, 'yes');
-    return true;
-  } catch {
-    // Storage may be switched off: it could not be asked only once.
-    return false;
-  }
+  if (!isUnnamed || stored(ASKED) !== undefined) return false;
+  store(ASKED, true);
+  // A device that keeps nothing would be asked each time.
+  return stored(ASKED) !== undefined;
 }
 
 export function forgetAuthor(): void {
-  try {
-    localStorage.removeItem(KEY);
-    localStorage.removeItem(ASKED);
-  } catch {
-    // Nothing was remembered.
-  }
+  unstore(KEY, ASKED);
 }
 
 /** Fills in the fields of the author that are empty. */

@@ -29,6 +29,3 @@ export function formName({ kind, inReplyTo = '' }: SpeakFormProps): string {
 export function namesIn({ fields }: KindText): string[] {
   return [...fields.map(({ name }) => name), 'to', 'room'];
 }
-
-/** The page of an entry whose id is not known yet. */
-export const ENTRY_PAGE = '/entries/{id}';

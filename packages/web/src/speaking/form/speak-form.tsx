@@ -11,15 +11,29 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { FormProblem } from '../../page-data.ts';
 import { href, pathOf, useShell, useWords } from '../../shell.ts';
 import { openDatabase } from '../outbox/database.ts';
-import { formId, readDraft } from '../outbox/drafts.ts';
+import { formId, readDraft, storeDraft } from '../outbox/drafts.ts';
 import { FirstContactAnswer } from '../first-contact-answer.tsx';
-import { type FormContent, InvalidMember, isBlank, readForm, saysNothing } from './form-content.ts';
+import {
+  bodyOf,
+  type FormContent,
+  InvalidMember,
+  isBlank,
+  readForm,
+  saysNothing,
+} from './form-content.ts';
 import { FormFields } from './form-fields.tsx';
-import { newIdempotencyKey, type StoredEntry } from '../outbox/outbox.ts';
+import {
+  addToOutbox,
+  newIdempotencyKey,
+  onOutboxChange,
+  type Outcome,
+  outboxItems,
+  removeItems,
+  type StoredEntry,
+} from '../outbox/outbox.ts';
 import { asksForName, rememberAuthorIn } from './remembered-author.ts';
-import { sendContent } from '../outbox/send-content.ts';
-import { prepareSender } from '../outbox/sender.ts';
-import { ENTRY_PAGE, formName, namesIn, type SpeakFormProps } from './speak-form-props.ts';
+import { prepareSender, startSender } from '../outbox/sender.ts';
+import { formName, namesIn, type SpeakFormProps } from './speak-form-props.ts';
 import { useDraft } from './use-draft.ts';
 
 const EMPTY: FormContent = { values: [], rows: [] };
@@ -129,12 +143,23 @@ function EmptyOrRestoredForm(props: FormProps): VNode {
     }
     draft.cancel();
     rememberAuthorIn(typed);
-    const fixed = [
-      ...(room === undefined ? [] : [['room', room] as const]),
-      ...(inReplyTo === undefined ? [] : [['inReplyTo', inReplyTo] as const]),
-    ];
     const { locale } = shell;
-    const result = await sendContent(typed, { kind, kindText, locale, form, page, fixed });
+    const { fields, room: defaultRoom } = kindText;
+    const fixed = Object.entries({ room, inReplyTo }).flatMap(([name, value = '']) =>
+      value === '' ? [] : [[name, value] as const],
+    );
+    const values = [...typed.values, ...fixed].filter(
+      ([name, value]) => name !== 'room' || value !== defaultRoom,
+    );
+    const body = await bodyOf({ ...typed, values }, fields);
+    const sent = await addToOutbox({ kind, locale, body, form, page, excerpt: excerptOf(typed) });
+    const answered = firstAnswer(sent);
+    void startSender();
+    const result = await answered;
+    if (result.state === 'refused') {
+      await storeDraft(form, typed);
+      await removeItems(sent);
+    }
     const hasChanged = draft.hasChanged();
     // The draft was taken for what was sent.
     if (hasChanged) draft.changed();
@@ -162,7 +187,7 @@ function EmptyOrRestoredForm(props: FormProps): VNode {
     setFile(chosen);
     draft.changed();
   };
-  const returnTo = kind === 'resonance' ? ENTRY_PAGE : (props.returnTo ?? `${page}#e{seq}`);
+  const returnTo = kind === 'resonance' ? '/entries/{id}' : (props.returnTo ?? `${page}#e{seq}`);
   const query = new URLSearchParams({ page: href(shell, returnTo) });
   const action = href(shell, `${kindText.path}?${query.toString()}`);
   return (
@@ -214,6 +239,29 @@ function EmptyOrRestoredForm(props: FormProps): VNode {
       </p>
     </form>
   );
+}
+
+const EXCERPT_LENGTH = 80;
+
+function excerptOf({ values, rows, file }: FormContent): string {
+  const valueOf = (field: string): string | undefined =>
+    values.find(([name, value]) => name === field && value !== '')?.[1];
+  const excerpt = valueOf('text') ?? valueOf('seeking') ?? file?.name ?? rows[0]?.name ?? '';
+  if (excerpt.length <= EXCERPT_LENGTH) return excerpt;
+  return `${excerpt.slice(0, EXCERPT_LENGTH).toWellFormed()}…`;
+}
+
+/** What became of an item once it was answered, or was sent in vain: then it is sent later by itself. */
+async function firstAnswer(key: string): Promise<Outcome | { readonly state: 'waiting' }> {
+  const { promise, resolve } = Promise.withResolvers<Outcome | { readonly state: 'waiting' }>();
+  const look = async (): Promise<void> => {
+    const item = (await outboxItems()).find((candidate) => candidate.key === key);
+    if (item?.outcome !== undefined) resolve(item.outcome);
+    else if (item !== undefined && item.attempts > 0) resolve({ state: 'waiting' });
+  };
+  const stop = onOutboxChange(() => void look());
+  if (!navigator.onLine) resolve({ state: 'waiting' });
+  return await promise.finally(stop);
 }
 
 interface FormErrors {

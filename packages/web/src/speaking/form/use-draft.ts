@@ -4,9 +4,8 @@ import { useEffect, useRef, type Inputs } from 'preact/hooks';
 import { removeDraft, rescueDraft, storeDraft } from '../outbox/drafts.ts';
 import type { FormContent } from './form-content.ts';
 
-const DELAY_MS = 250;
-/** A large text is stored less often: at most this part of the time. */
-const MAX_SHARE = 0.05;
+/** How long a visitor pauses before what is typed is stored. */
+const PAUSE_MS = 250;
 
 export interface DraftKeeper {
   /** To be called after each change. Takes the same time for a text of any length. */
@@ -24,19 +23,13 @@ export function useDraft(
   inputs: Inputs,
 ): DraftKeeper {
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
-  const delay = useRef<number>(DELAY_MS);
   const isChanged = useRef(false);
   /** What the database does not have yet, even if it is being stored. */
   const unstored = useRef<object | undefined>(undefined);
-  const stopTimer = (): void => {
-    clearTimeout(timer.current);
-    timer.current = undefined;
-  };
   const store = (isLeaving: boolean): void => {
     const change = unstored.current;
     if (change === undefined) return;
-    stopTimer();
-    const start = performance.now();
+    clearTimeout(timer.current);
     const content = read();
     if (isLeaving && content !== undefined) rescueDraft(form, content);
     const stored = content === undefined ? removeDraft(form) : storeDraft(form, content);
@@ -45,18 +38,17 @@ export function useDraft(
     };
     // Without a database the form is posted by the browser itself, which restores it too.
     stored.then(forget, () => {});
-    delay.current = Math.max(DELAY_MS, (performance.now() - start) / MAX_SHARE);
   };
   const latest = useRef(store);
   latest.current = store;
   useEffect(() => {
     const leave = (): void => latest.current(true);
-    addEventListener('pagehide', leave);
-    document.addEventListener('visibilitychange', leave);
+    const unmount = new AbortController();
+    for (const type of ['pagehide', 'visibilitychange'])
+      addEventListener(type, leave, { signal: unmount.signal });
     return () => {
       leave();
-      removeEventListener('pagehide', leave);
-      document.removeEventListener('visibilitychange', leave);
+      unmount.abort();
     };
   }, inputs);
   return {
@@ -64,12 +56,12 @@ export function useDraft(
       isChanged.current = true;
       unstored.current = {};
       clearTimeout(timer.current);
-      timer.current = setTimeout(() => latest.current(false), delay.current);
+      timer.current = setTimeout(() => latest.current(false), PAUSE_MS);
     },
     cancel() {
       isChanged.current = false;
       unstored.current = undefined;
-      stopTimer();
+      clearTimeout(timer.current);
     },
     hasChanged: () => isChanged.current,
   };

@@ -2,8 +2,9 @@
  * Drafts: what was typed into a form and not sent yet. Each tab has its own. When a tab no longer shows
  * this gateway, its draft goes to the next tab that opens the form and has no draft of it.
  */
-import { read, write } from './database.ts';
+import { store } from '../../storage.ts';
 import type { FormContent } from '../form/form-content.ts';
+import { read, write } from './database.ts';
 import { inTurn, tabsInUse, thisTab } from './tab.ts';
 
 /** Identifies a form on its page, in every language. */
@@ -79,11 +80,6 @@ const MAX_RESCUED = 1_000_000;
 
 /** Stores a draft at once, while the page is left: the database may be closed before it has it. */
 export function rescueDraft(form: string, { values, rows }: FormContent): void {
-  const text = JSON.stringify({ values, rows });
-  if (text.length > MAX_RESCUED) return;
-  try {
-    localStorage.setItem(RESCUED + draftKey(form), text);
-  } catch {
-    // Storage may be switched off, or full.
-  }
+  const texts = [...values.map(([, value]) => value), ...rows.map(({ value }) => value)];
+  if (texts.join('').length <= MAX_RESCUED) store(RESCUED + draftKey(form), { values, rows });
 }

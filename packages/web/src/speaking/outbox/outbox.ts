@@ -90,13 +90,18 @@ export async function outboxItems(): Promise<OutboxItem[]> {
   return items.toSorted((a, b) => a.writtenAt - b.writtenAt);
 }
 
-/** Stores the item and removes the draft that it was, both or neither. */
-export async function addToOutbox(item: OutboxItem): Promise<void> {
+type Written = Pick<OutboxItem, 'kind' | 'locale' | 'body' | 'form' | 'page' | 'excerpt'>;
+
+/** Stores what was written and removes the draft that it was, both or neither. Returns its key. */
+export async function addToOutbox(written: Written): Promise<string> {
+  const key = newIdempotencyKey();
+  const item = { ...written, key, writtenAt: Date.now(), attempts: 0, notBefore: 0 };
   await write(['outbox', 'drafts'], (transaction) => {
     transaction.objectStore('outbox').add(item);
     transaction.objectStore('drafts').delete(draftKey(item.form));
   });
   announce();
+  return key;
 }
 
 export async function updateItem(item: OutboxItem): Promise<void> {

@@ -81,8 +81,7 @@ async function attempt({ key, kind, locale, body }: OutboxItem): Promise<Outcome
     // Anything but a refusal may pass: no connection, or a proxy has answered.
     const { status = 0, problem, message, retryAfterMs = 0 } = error as Partial<PresenceError>;
     if (status < 400 || status >= 500) return { state: 'failed', retryAfterMs };
-    const title = String(status);
-    return { state: 'refused', problem: problem ?? { title, detail: message ?? title } };
+    return { state: 'refused', problem: problem ?? { detail: message ?? String(status) } };
   }
 }
 

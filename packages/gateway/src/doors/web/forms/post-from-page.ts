@@ -9,7 +9,6 @@ import {
   entryPath,
   type GatewayError,
   type Kind,
-  localize,
 } from '@open-presence/protocol';
 import type { WritePage } from '@open-presence/web/page-data';
 import { renderPage } from '@open-presence/web/renderer';
@@ -145,7 +144,6 @@ async function pageData(
   const typed = await shortFields(form, HIDDEN);
   const room = typed.get('room');
   const inReplyTo = typed.get('inReplyTo');
-  const title = localize(app.language.errors[error.code], shell.locale);
   // An entry may be stored although that could not be said: its key must stay the same then.
   const key = error.code === 'idempotency-conflict' ? undefined : typed.get(KEY);
   const { message: detail, extensions } = error;
@@ -161,7 +159,7 @@ async function pageData(
     ...(inReplyTo === undefined ? {} : { inReplyTo }),
     returnTo: queryOf(request).get('page') ?? '/entries/{id}',
     idempotencyKey: key === undefined || key === '' ? newIdempotencyKey() : key,
-    problem: { title, detail, ...(faults === undefined ? {} : { faults }) },
+    problem: { detail, ...(faults === undefined ? {} : { faults }) },
   };
 }
 
