@@ -164,7 +164,7 @@ function StatusSign(): VNode {
   );
 }
 
-/** Undefined while the gateway does not answer. */
+/** Undefined while the gateway does not answer. Asks as long as the page is there. */
 function useStatus(): State | undefined {
   const [status, setStatus] = useState<State | undefined>(useShell().status);
   useEffect(() => {
@@ -176,16 +176,12 @@ function useStatus(): State | undefined {
       document.documentElement.dataset['status'] = current ?? 'unreachable';
     };
     const onChange = (): void => void update();
-    const timer = setInterval(onChange, INTERVAL_MS);
-    const changes = ['online', 'offline', 'visibilitychange'] as const;
-    for (const change of changes) addEventListener(change, onChange);
     // What could not be sent may say more than the last status.
-    const stop = onOutboxChange(onChange);
-    return () => {
-      stop();
-      clearInterval(timer);
-      for (const change of changes) removeEventListener(change, onChange);
-    };
+    onOutboxChange(onChange);
+    setInterval(onChange, INTERVAL_MS);
+    for (const change of ['online', 'offline', 'visibilitychange']) {
+      addEventListener(change, onChange);
+    }
   }, []);
   return status;
 }

@@ -3,6 +3,7 @@ import { createContext, type ComponentChildren, type Context, type VNode } from 
 import { useContext, useEffect, useRef, useState } from 'preact/hooks';
 
 import { Moment } from './moment.tsx';
+import { MoreButton } from './more-button.tsx';
 import { href, useShell, useWords } from './shell.ts';
 import {
   continueVisit,
@@ -29,11 +30,12 @@ export function useNews(): News | undefined {
 
 const INTERVAL_MS = 60_000;
 
+/** Asks as long as the page is there: it is never taken away. */
 export function WithNews({ children }: { readonly children: ComponentChildren }): VNode {
   const { head } = useShell();
   const [news, setNews] = useState<News>();
   useEffect(() => {
-    if (head === undefined) return undefined;
+    if (head === undefined) return;
     const { title } = document;
     let known = head;
     const update = async (): Promise<void> => {
@@ -54,12 +56,8 @@ export function WithNews({ children }: { readonly children: ComponentChildren })
     };
     const onChange = (): void => void update().catch(() => {});
     onChange();
-    const timer = setInterval(onChange, INTERVAL_MS);
-    document.addEventListener('visibilitychange', onChange);
-    return () => {
-      clearInterval(timer);
-      document.removeEventListener('visibilitychange', onChange);
-    };
+    setInterval(onChange, INTERVAL_MS);
+    addEventListener('visibilitychange', onChange);
   }, []);
   return <NewsContext.Provider value={news}>{children}</NewsContext.Provider>;
 }
@@ -92,9 +90,7 @@ export function NewSince({ room }: { readonly room?: string }): VNode | null {
         {words.newSince(count)}{' '}
         <Moment timestamp={new Date(news.since.time).toISOString()} relative />
       </span>
-      <button type="button" class="more" onClick={news.markAsRead}>
-        {words.markAsRead}
-      </button>
+      <MoreButton onClick={news.markAsRead}>{words.markAsRead}</MoreButton>
     </p>
   );
 }

@@ -2,6 +2,7 @@
 import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 
+import { MoreButton } from './more-button.tsx';
 import { useShell, useWords } from './shell.ts';
 
 interface ShareLinkProps {
@@ -30,10 +31,10 @@ export function ShareLink({ path }: ShareLinkProps): VNode | null {
     void navigator.share({ url: urlNow(), title: document.title }).catch(() => {});
   };
   return (
-    <button type="button" class="more" onClick={state === 'share' ? share : copy}>
+    <MoreButton onClick={state === 'share' ? share : copy}>
       <span role="status">
         {state === 'share' ? words.share : state === 'copied' ? words.linkCopied : words.copyLink}
       </span>
-    </button>
+    </MoreButton>
   );
 }

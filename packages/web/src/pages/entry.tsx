@@ -23,7 +23,6 @@ export function Page({ data }: { readonly data: EntryPage }): VNode {
   const piece = entry.withheld === undefined ? data.piece : undefined;
   const room = shell.rooms.find(({ slug }) => slug === entry.room);
   const { members, truncatedSize } = entry;
-  const answersAbove = ancestors.length > 0;
   return (
     <>
       <h1 class="thread-title">
@@ -41,14 +40,14 @@ export function Page({ data }: { readonly data: EntryPage }): VNode {
         onMore={(entries) => setAncestors((shown) => [...entries, ...shown])}
       />
       <div class="thread-entry">
-        {piece === undefined ? (
-          <EntryView entry={entry} answersAbove={answersAbove} />
-        ) : (
-          <EntryView entry={entry} answersAbove={answersAbove}>
-            <TextReader id={entry.id} piece={piece} size={truncatedSize ?? 0} />
-            {piece.of === 'text' && members !== undefined && <FreeMembers json={members} />}
-          </EntryView>
-        )}
+        <EntryView entry={entry} answersAbove={ancestors.length > 0}>
+          {piece && (
+            <>
+              <TextReader id={entry.id} piece={piece} size={truncatedSize ?? 0} />
+              {piece.of === 'text' && members !== undefined && <FreeMembers json={members} />}
+            </>
+          )}
+        </EntryView>
         <Links data={data} />
       </div>
       <div class="replies" id="replies">
@@ -106,39 +105,31 @@ interface AncestorsProps {
 function Ancestors({ shown, of, onMore }: AncestorsProps): VNode | null {
   const shell = useShell();
   const { entry: words } = useWords();
-  const [top = of] = shown;
+  const [top] = shown;
+  if (top === undefined) return null;
   const next = top.inReplyTo;
-  if (next === undefined) return <AncestorList entries={shown} />;
   const isLoop = next === of.id || shown.some(({ id }) => id === next);
+  const path = href(shell, `/entries/${next}`);
   const load = (event: MouseEvent): void => {
-    if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+    if (next === undefined || event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();
-    const path = href(shell, `/entries/${next}`);
     readAncestors(next).then(onMore, () => location.assign(path));
   };
   return (
     <>
-      {!isLoop && shown.length > 0 && (
+      {next !== undefined && !isLoop && (
         <p class="thread-up">
-          <a href={href(shell, `/entries/${next}`)} onClick={load}>
+          <a href={path} onClick={load}>
             {words.furtherUp}
           </a>
         </p>
       )}
-      <AncestorList entries={shown} />
+      <section class="ancestors" aria-label={words.above}>
+        {shown.map((entry, at) => (
+          <EntryView key={entry.id} entry={entry} answersAbove={at > 0} />
+        ))}
+      </section>
     </>
-  );
-}
-
-function AncestorList({ entries }: { readonly entries: readonly PageEntry[] }): VNode | null {
-  const { entry: words } = useWords();
-  if (entries.length === 0) return null;
-  return (
-    <section class="ancestors" aria-label={words.above}>
-      {entries.map((entry, at) => (
-        <EntryView key={entry.id} entry={entry} answersAbove={at > 0} />
-      ))}
-    </section>
   );
 }
 

@@ -50,10 +50,10 @@ export function Page({ data }: { readonly data: HousePage }): VNode {
 
 interface LifeProps {
   readonly here: number;
-  readonly wroteLately: number;
+  readonly wroteLately?: number;
 }
 
-function Life({ here, wroteLately }: LifeProps): VNode | null {
+function Life({ here, wroteLately = 0 }: LifeProps): VNode | null {
   const { house } = useWords();
   if (here === 0 && wroteLately === 0) return null;
   return (
@@ -98,20 +98,9 @@ function RoomItem({ room }: { readonly room: HouseRoom }): VNode {
       <p>{room.description}</p>
       <RoomPlot room={room} />
       <p class="row">
-        {room.here > 0 && (
-          <span class="life">
-            <span class="dot" aria-hidden="true" />
-            {house.visitors(room.here)}
-          </span>
-        )}
-        {room.latest === undefined ? (
-          <span>{house.quiet}</span>
-        ) : (
-          <>
-            <span>{house.entries(room.entries)}</span>
-            <Moment timestamp={room.latest} relative />
-          </>
-        )}
+        <Life here={room.here} />
+        <span>{room.latest === undefined ? house.quiet : house.entries(room.entries)}</span>
+        {room.latest !== undefined && <Moment timestamp={room.latest} relative />}
       </p>
     </li>
   );
@@ -122,10 +111,9 @@ function RoomPlot({ room: { title, activity } }: { readonly room: HouseRoom }): 
   const { house } = useWords();
   const total = activity.reduce((sum, count) => sum + count, 0);
   if (total === 0) return null;
-  const series = [{ name: 'all', label: title, counts: activity }];
   return (
     <ActivityPlot
-      series={series}
+      series={[{ name: 'all', label: title, counts: activity }]}
       title={house.activity(activity.length)}
       description={house.entries(total)}
     />

@@ -5,10 +5,11 @@ import { useEffect, useRef } from 'preact/hooks';
 
 import { href, useShell, useWords } from '../shell.ts';
 import { Isolated, VisitorLink } from '../visitor-name.tsx';
-import type { Companion, NextStep, StoredEntry } from './outbox/outbox.ts';
+import type { NextStep, StoredEntry } from './outbox/outbox.ts';
 
 export function FirstContactAnswer({ entry }: { readonly entry: StoredEntry }): VNode {
-  const { speaking } = useWords();
+  const shell = useShell();
+  const { entry: words, speaking } = useWords();
   const { companions = [], next = [] } = entry;
   const element = useRef<HTMLElement>(null);
   // What was sent is answered where the visitor looks, and where a screen reader goes on.
@@ -22,47 +23,34 @@ export function FirstContactAnswer({ entry }: { readonly entry: StoredEntry }): 
       <h3>{speaking.contact.companions}</h3>
       {companions.length === 0 && <p>{speaking.contact.alone}</p>}
       <ul>
-        {companions.map((companion) => (
-          <CompanionItem key={companion.id} companion={companion} />
+        {companions.map(({ id, ai_identity: name, seeking = [] }) => (
+          <li key={id}>
+            {name === undefined ? (
+              <a href={href(shell, `/entries/${id}`)}>{id}</a>
+            ) : (
+              <VisitorLink name={name} entry={id} />
+            )}{' '}
+            {seeking.length > 0 && (
+              <span>
+                {words.seeks} <Isolated text={seeking.join(', ')} />
+              </span>
+            )}
+          </li>
         ))}
       </ul>
       <h3>{speaking.contact.next}</h3>
       <ul>
         {next.map((step) => (
-          <StepItem key={step.title} step={step} />
+          <li key={step.title}>
+            <a href={href(shell, pageOf(step))}>{step.title}</a>
+          </li>
         ))}
       </ul>
     </section>
   );
 }
 
-function CompanionItem({ companion }: { readonly companion: Companion }): VNode {
-  const shell = useShell();
-  const { entry } = useWords();
-  const { id, ai_identity: name, seeking = [] } = companion;
-  return (
-    <li>
-      {name === undefined ? (
-        <a href={href(shell, `/entries/${id}`)}>{id}</a>
-      ) : (
-        <VisitorLink name={name} entry={id} />
-      )}{' '}
-      {seeking.length > 0 && (
-        <span>
-          {entry.seeks} <Isolated text={seeking.join(', ')} />
-        </span>
-      )}
-    </li>
-  );
-}
-
-function StepItem({ step: { title, method, path } }: { readonly step: NextStep }): VNode {
-  const shell = useShell();
+function pageOf({ method, path }: NextStep): string {
   const kind = path.replace('/api/', '');
-  const isEntry = method === 'POST' && isKind(kind);
-  return (
-    <li>
-      <a href={href(shell, isEntry ? `/write?kind=${kind}` : path)}>{title}</a>
-    </li>
-  );
+  return method === 'POST' && isKind(kind) ? `/write?kind=${kind}` : path;
 }

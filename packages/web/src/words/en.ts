@@ -195,8 +195,7 @@ export const en = {
     outbox: {
       title: 'Your words on their way',
       waiting: 'waiting for the connection',
-      queued: 'on its way',
-      sending: 'sending',
+      sending: 'on its way',
       stored: (seq: number): string => `stored at ${seq.toLocaleString('en')}`,
       refused: 'not taken',
       open: 'Open',

@@ -197,8 +197,7 @@ export const uk: Words = {
     outbox: {
       title: 'Твої слова в дорозі',
       waiting: 'чекає на зв’язок',
-      queued: 'у дорозі',
-      sending: 'надсилається',
+      sending: 'у дорозі',
       stored: (seq) => `збережено під № ${seq.toLocaleString('uk')}`,
       refused: 'не прийнято',
       open: 'Відкрити',

@@ -3,6 +3,7 @@ import type { ComponentChildren, VNode } from 'preact';
 import { useContext, useEffect, useRef, useState } from 'preact/hooks';
 
 import type { FieldText } from '../../page-data.ts';
+import { MoreButton } from '../../more-button.tsx';
 import { useWords } from '../../shell.ts';
 import { SlotsContext } from './slots.ts';
 
@@ -172,18 +173,4 @@ function controlProps({ id, field, error }: Omit<FieldProps, 'values'>): Control
     dir: 'auto',
     ...(error !== undefined && { 'aria-describedby': `${id}-error`, 'aria-invalid': 'true' }),
   };
-}
-
-interface MoreButtonProps {
-  readonly onClick: () => void;
-  readonly children: ComponentChildren;
-}
-
-/** Does nothing without scripts, and is hidden then. */
-export function MoreButton({ onClick, children }: MoreButtonProps): VNode {
-  return (
-    <button type="button" class="more needs-script" onClick={onClick}>
-      {children}
-    </button>
-  );
 }

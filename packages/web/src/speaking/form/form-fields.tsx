@@ -3,9 +3,10 @@ import { isolated } from '@open-presence/protocol';
 import type { VNode } from 'preact';
 import { useContext, useLayoutEffect, useRef, useState } from 'preact/hooks';
 
+import { MoreButton } from '../../more-button.tsx';
 import type { FieldText } from '../../page-data.ts';
 import { useShell, useWords } from '../../shell.ts';
-import { LineField, ListField, MoreButton, RoomField, TextField, TypeField } from './fields.tsx';
+import { LineField, ListField, RoomField, TextField, TypeField } from './fields.tsx';
 import type { FormContent, MemberRow } from './form-content.ts';
 import {
   AUTHOR_FIELDS,
@@ -129,10 +130,7 @@ function Author({ fields, propsOf, content, onChange }: AuthorProps): VNode {
         )}
       {isRemembered && (
         <p class="hint">
-          {speaking.remembered}{' '}
-          <button type="button" class="more" onClick={forget}>
-            {speaking.forget}
-          </button>
+          {speaking.remembered} <MoreButton onClick={forget}>{speaking.forget}</MoreButton>
         </p>
       )}
     </div>
@@ -173,9 +171,7 @@ function Attachment({ file, onChange }: AttachmentProps): VNode {
       ) : (
         <p>
           {speaking.attached(isolated(file.name), entry.size(file.size))}{' '}
-          <button type="button" class="more" onClick={() => onChange(undefined)}>
-            {speaking.removeFile}
-          </button>
+          <MoreButton onClick={() => onChange(undefined)}>{speaking.removeFile}</MoreButton>
         </p>
       )}
     </div>
@@ -257,9 +253,7 @@ function Row({ row, errors, onRemove }: RowProps): VNode {
           {speaking.asJson}
         </option>
       </select>
-      <button type="button" class="more" onClick={onRemove}>
-        {speaking.removeMember}
-      </button>
+      <MoreButton onClick={onRemove}>{speaking.removeMember}</MoreButton>
       {error !== undefined && <p class="field-error">{error}</p>}
     </div>
   );

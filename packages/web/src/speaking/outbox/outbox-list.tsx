@@ -3,8 +3,9 @@ import { withoutDirectionControls } from '@open-presence/protocol';
 import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 
-import { href, useShell, useWords } from '../../shell.ts';
+import { MoreButton } from '../../more-button.tsx';
 import { ShareLink } from '../../share-link.tsx';
+import { href, useShell, useWords } from '../../shell.ts';
 import { readDraft, storeDraft } from './drafts.ts';
 import { contentOf } from '../form/form-content.ts';
 import { namesIn } from '../form/speak-form-props.ts';
@@ -18,48 +19,28 @@ import {
 
 export function OutboxList(): VNode {
   const { speaking } = useWords();
-  const { items, sending } = useOutbox();
+  const [items, setItems] = useState<readonly OutboxItem[]>([]);
+  useEffect(() => {
+    const update = (): void => void outboxItems().then(setItems, () => {});
+    void removeOldItems().then(update, () => {});
+    return onOutboxChange(update);
+  }, []);
   const isWaiting = items.some(({ outcome }) => outcome === undefined);
   return (
     <section class="outbox" aria-label={speaking.outbox.title} aria-live="polite">
       {items.map((item) => (
-        <OutboxEntry key={item.key} item={item} isSending={item.key === sending} />
+        <OutboxEntry key={item.key} item={item} />
       ))}
       {isWaiting && <p class="hint">{speaking.outbox.closing}</p>}
     </section>
   );
 }
 
-interface Outbox {
-  readonly items: readonly OutboxItem[];
-  /** The key of the item that is being sent. */
-  readonly sending: string | undefined;
-}
-
-function useOutbox(): Outbox {
-  const [items, setItems] = useState<readonly OutboxItem[]>([]);
-  const [sending, setSending] = useState<string>();
-  useEffect(() => {
-    const update = async (): Promise<void> => setItems(await outboxItems());
-    const ignore = (): void => {};
-    void removeOldItems().then(update).catch(ignore);
-    return onOutboxChange((message) => {
-      setSending(message.sending);
-      void update().catch(ignore);
-    });
-  }, []);
-  return { items, sending };
-}
-
-interface OutboxEntryProps {
-  readonly item: OutboxItem;
-  readonly isSending: boolean;
-}
-
-function OutboxEntry({ item, isSending }: OutboxEntryProps): VNode {
+function OutboxEntry({ item }: { readonly item: OutboxItem }): VNode {
   const { kinds } = useShell();
-  const { outcome, excerpt, kind } = item;
-  const state = outcome?.state ?? (isSending ? 'sending' : 'waiting');
+  const { outbox } = useWords().speaking;
+  const { attempts, outcome, excerpt, kind } = item;
+  const state = outcome?.state ?? (attempts > 0 || !navigator.onLine ? 'waiting' : 'sending');
   return (
     <div class="outbox-item row" data-state={state}>
       <p class="outbox-text">
@@ -67,7 +48,7 @@ function OutboxEntry({ item, isSending }: OutboxEntryProps): VNode {
         {excerpt !== '' && <bdi>{withoutDirectionControls(excerpt)}</bdi>}
       </p>
       <p class="outbox-state">
-        <StateText item={item} isSending={isSending} />
+        {outcome?.state === 'stored' ? outbox.stored(outcome.entry.seq) : outbox[state]}
       </p>
       {outcome?.state === 'refused' && <p dir="auto">{outcome.problem.detail}</p>}
       <Actions item={item} />
@@ -75,20 +56,9 @@ function OutboxEntry({ item, isSending }: OutboxEntryProps): VNode {
   );
 }
 
-function StateText({ item, isSending }: OutboxEntryProps): VNode {
-  const { speaking } = useWords();
-  const { outbox } = speaking;
-  const { outcome, attempts } = item;
-  if (outcome?.state === 'stored') return <>{outbox.stored(outcome.entry.seq)}</>;
-  if (outcome?.state === 'refused') return <>{outbox.refused}</>;
-  if (isSending) return <>{outbox.sending}</>;
-  return <>{attempts > 0 || !navigator.onLine ? outbox.waiting : outbox.queued}</>;
-}
-
 function Actions({ item }: { readonly item: OutboxItem }): VNode | null {
   const shell = useShell();
-  const { speaking } = useWords();
-  const { outbox } = speaking;
+  const { outbox } = useWords().speaking;
   const { key, outcome } = item;
   const seq = outcome?.state === 'stored' ? outcome.entry.seq : undefined;
   useEffect(() => (seq === undefined ? undefined : showStored(seq, key)), [seq]);
@@ -100,22 +70,14 @@ function Actions({ item }: { readonly item: OutboxItem }): VNode | null {
     <p class="actions row">
       <a href={href(shell, `/entries/${outcome.entry.id}`)}>{outbox.open}</a>
       <ShareLink path={`/entries/${outcome.entry.id}`} />
-      <button type="button" class="more" onClick={() => void removeItems(key)}>
-        {outbox.hide}
-      </button>
+      <MoreButton onClick={() => void removeItems(key)}>{outbox.hide}</MoreButton>
     </p>
   ) : (
     <p class="actions row">
-      <button
-        type="button"
-        class="more"
-        onClick={() => void edit(item, namesIn(shell.kinds[item.kind]))}
-      >
+      <MoreButton onClick={() => void edit(item, namesIn(shell.kinds[item.kind]))}>
         {outbox.edit}
-      </button>
-      <button type="button" class="more" onClick={discard}>
-        {outbox.discard}
-      </button>
+      </MoreButton>
+      <MoreButton onClick={discard}>{outbox.discard}</MoreButton>
     </p>
   );
 }

@@ -19,14 +19,12 @@ export interface StoredEntry {
   readonly seq: number;
   readonly room: string;
   readonly welcome?: string;
-  readonly companions?: readonly Companion[];
+  readonly companions?: readonly {
+    readonly id: string;
+    readonly ai_identity?: string | undefined;
+    readonly seeking?: readonly string[] | undefined;
+  }[];
   readonly next?: readonly NextStep[];
-}
-
-export interface Companion {
-  readonly id: string;
-  readonly ai_identity?: string | undefined;
-  readonly seeking?: readonly string[] | undefined;
 }
 
 export interface NextStep {
@@ -57,31 +55,18 @@ export interface OutboxItem {
 
 const CHANNEL = 'open-presence.outbox';
 
-/** What pages of this gateway tell one another. */
-interface OutboxMessage {
-  /** The key of the item that is being sent. */
-  readonly sending?: string;
-}
-
-// Not in the renderer: a channel would keep the gateway's process from ending.
-const channel = typeof document === 'undefined' ? undefined : new BroadcastChannel(CHANNEL);
-const listeners = new Set<(message: OutboxMessage) => void>();
-
-channel?.addEventListener('message', ({ data }: MessageEvent<OutboxMessage>) => notify(data));
-
-function notify(message: OutboxMessage): void {
-  for (const listener of listeners) listener(message);
-}
-
 /** Calls the listener after each change of the outbox, by whatever page. Returns how to end that. */
-export function onOutboxChange(listener: (message: OutboxMessage) => void): () => void {
-  listeners.add(listener);
-  return () => void listeners.delete(listener);
+export function onOutboxChange(listener: () => void): () => void {
+  const channel = new BroadcastChannel(CHANNEL);
+  channel.addEventListener('message', listener);
+  return () => channel.close();
 }
 
-export function announce(message: OutboxMessage = {}): void {
-  channel?.postMessage(message);
-  notify(message);
+/** To this page too: a channel is heard by all others of its name. */
+function announce(): void {
+  const channel = new BroadcastChannel(CHANNEL);
+  channel.postMessage(undefined);
+  channel.close();
 }
 
 /** In the order in which they were written. */

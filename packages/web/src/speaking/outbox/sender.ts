@@ -5,7 +5,6 @@
 import type { PresenceError } from '@open-presence/client';
 
 import {
-  announce,
   onOutboxChange,
   outboxItems,
   updateItem,
@@ -25,9 +24,6 @@ interface Failure {
   readonly retryAfterMs: number;
 }
 
-let isRunning = false;
-let isRequested = false;
-
 /** Loads what sends, so that it is there when the connection is not. */
 export function prepareSender(): void {
   import('@open-presence/client').catch(() => {});
@@ -35,17 +31,7 @@ export function prepareSender(): void {
 
 /** Sends until nothing is waiting. */
 export async function startSender(): Promise<void> {
-  isRequested = true;
-  if (isRunning) return;
-  isRunning = true;
-  try {
-    while (isRequested) {
-      isRequested = false;
-      await inTurn('outbox', sendAll);
-    }
-  } finally {
-    isRunning = false;
-  }
+  await inTurn('outbox', sendAll);
 }
 
 async function sendAll(): Promise<void> {
@@ -60,7 +46,6 @@ async function sendAll(): Promise<void> {
 }
 
 async function sendItem(item: OutboxItem): Promise<void> {
-  announce({ sending: item.key });
   const outcome = await attempt(item);
   if (outcome.state !== 'failed') return await updateItem({ ...item, outcome });
   const attempts = item.attempts + 1;
@@ -96,7 +81,7 @@ function storedEntry({ id, seq, room, welcome, companions, next }: StoredEntry):
 /** Listens from now on for what may make an item due. */
 function nextChange(): Disposable & { until(time: number): Promise<void> } {
   const { promise, resolve } = Promise.withResolvers<void>();
-  const stop = onOutboxChange(() => resolve());
+  const stop = onOutboxChange(resolve);
   return {
     async until(time) {
       const timer = setTimeout(resolve, time - Date.now());

@@ -39,9 +39,18 @@ export async function tabsInUse(): Promise<(tab: string) => boolean> {
   return (tab) => names.has(lockOf(tab));
 }
 
-/** Waits until no other page of this gateway does work of this name. */
+const turns = new Map<string, Promise<unknown>>();
+
+/** Waits until no page of this gateway does work of this name; without locks, until this one does not. */
 export async function inTurn<T>(work: string, run: () => Promise<T>): Promise<T> {
-  return await (locks()?.request(`open-presence.${work}`, run) ?? run());
+  const lock = locks()?.request(`open-presence.${work}`, run);
+  if (lock !== undefined) return await lock;
+  const turn = (turns.get(work) ?? Promise.resolve()).then(run);
+  turns.set(
+    work,
+    turn.catch(() => {}),
+  );
+  return await turn;
 }
 
 function lockOf(tab: string): string {
