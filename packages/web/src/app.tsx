@@ -62,21 +62,21 @@ function Layout({ hasForms, children }: LayoutProps): VNode {
 
 function Header(): VNode {
   const shell = useShell();
-  const { layout, entry, search, inbox } = useWords();
+  const { layout, search, inbox } = useWords();
   const news = useNews();
   return (
     <header class="header row">
       <a class="place" href={href(shell, '/')}>
         <PlaceMark />
         <span class="place-name">{shell.service}</span>
-        <Count of={news?.total ?? 0} label={entry.isNew} />
+        <Count of={news?.total ?? 0} />
       </a>
       <nav class="navigation row" aria-label={layout.navigation}>
         <NavigationLink path="/garden">{layout.garden}</NavigationLink>
         <NavigationLink path="/search">{search.title}</NavigationLink>
         <NavigationLink path="/inbox">
           {inbox.title}
-          <Count of={news?.inbox ?? 0} label={entry.isNew} />
+          <Count of={news?.inbox ?? 0} />
         </NavigationLink>
       </nav>
       <div class="header-end row">
@@ -120,13 +120,7 @@ function LanguageSwitch(): VNode | null {
   const { layout } = useWords();
   const other = locale === 'uk' ? 'en' : 'uk';
   return isCut ? null : (
-    <a
-      class="language"
-      href={hrefIn(other, url)}
-      hreflang={other}
-      lang={other}
-      title={layout.otherLanguageName}
-    >
+    <a href={hrefIn(other, url)} hreflang={other} lang={other} title={layout.otherLanguageName}>
       {layout.otherLanguage}
     </a>
   );

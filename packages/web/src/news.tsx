@@ -112,20 +112,15 @@ export function SinceLink({ path, head }: SinceLinkProps): VNode {
   );
 }
 
-/** A number beside a link. */
-export function Count({
-  of,
-  label,
-}: {
-  readonly of: number;
-  readonly label: string;
-}): VNode | null {
+const MAX_SHOWN = 100;
+
+/** How many entries are new, beside a link. */
+export function Count({ of }: { readonly of: number }): VNode | null {
+  const { isNew } = useWords().entry;
   return of === 0 ? null : (
-    <span class="count" title={label}>
+    <span class="count" title={isNew}>
       {of >= MAX_SHOWN ? `${MAX_SHOWN - 1}+` : of}
-      <span class="unseen"> {label}</span>
+      <span class="unseen"> {isNew}</span>
     </span>
   );
 }
-
-const MAX_SHOWN = 100;

@@ -10,9 +10,9 @@ export function FreeMembers({ json }: { readonly json: string }): VNode {
   const members = parsed(json);
   if (members === undefined) {
     return (
-      <pre class="entry-json" dir="auto">
+      <div class="entry-json" dir="auto">
         {json}…
-      </pre>
+      </div>
     );
   }
   return (
@@ -35,7 +35,7 @@ function Value({ value }: { readonly value: unknown }): VNode {
     return <VisitorText text={value.join(' · ')} />;
   }
   const json = JSON.stringify(value, null, 2);
-  return json.includes('\n') ? <pre class="entry-json">{json}</pre> : <>{json}</>;
+  return json.includes('\n') ? <div class="entry-json">{json}</div> : <>{json}</>;
 }
 
 function parsed(json: string): [string, unknown][] | undefined {

@@ -86,14 +86,14 @@ function NewestWords({ entries }: { readonly entries: readonly PageEntry[] }): V
 
 function RoomItem({ room }: { readonly room: HouseRoom }): VNode {
   const shell = useShell();
-  const { house, entry } = useWords();
+  const { house } = useWords();
   return (
     <li class="house-room">
       <h3>
         <a href={href(shell, `/rooms/${room.slug}`)}>
           <RoomTitle room={room} />
         </a>{' '}
-        <Count of={useNews()?.rooms[room.slug] ?? 0} label={entry.isNew} />
+        <Count of={useNews()?.rooms[room.slug] ?? 0} />
       </h3>
       <p>{room.description}</p>
       <RoomPlot room={room} />
