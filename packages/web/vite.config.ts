@@ -1,8 +1,8 @@
 /**
- * Builds the pages: first what browsers load (`dist/client`), then, with `--ssr`, the renderer
- * (`dist/server`), which knows the hashed names of the former.
+ * Builds the pages: first what browsers load (`dist/client`), then, with `--ssr`, the renderer and what
+ * draws cards (`dist/server`). The renderer knows the hashed names of the former.
  */
-import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { brotliCompressSync, constants, gzipSync, zstdCompressSync } from 'node:zlib';
@@ -42,6 +42,27 @@ function fontLicense(): Plugin {
   };
 }
 
+/** Scripts of languages that cards are drawn with. */
+const CARD_FONTS = ['cyrillic', 'cyrillic-ext', 'greek', 'latin', 'latin-ext', 'vietnamese'];
+
+/** What draws cards reads these files beside itself. */
+function cardFiles(): Plugin {
+  const folder = join(import.meta.dirname, 'dist/server/card-files');
+  const copy = (source: string, name: string): void =>
+    copyFileSync(fileURLToPath(import.meta.resolve(source)), join(folder, name));
+  return {
+    name: 'card-files',
+    writeBundle() {
+      mkdirSync(folder, { recursive: true });
+      copy('@resvg/resvg-wasm/index_bg.wasm', 'resvg.wasm');
+      for (const script of CARD_FONTS) {
+        const name = `literata-${script}-wght-normal.woff2`;
+        copy(`@fontsource-variable/literata/files/${name}`, name);
+      }
+    },
+  };
+}
+
 function clientManifest(): string {
   return readFileSync(join(CLIENT, '.vite/manifest.json'), 'utf8');
 }
@@ -53,7 +74,7 @@ export default defineConfig(({ isSsrBuild = false }) => ({
   logLevel: 'warn',
   define: isSsrBuild ? { CLIENT_MANIFEST: clientManifest() } : {},
   ssr: { noExternal: true },
-  plugins: isSsrBuild ? [] : [precompress(), fontLicense()],
+  plugins: isSsrBuild ? [cardFiles()] : [precompress(), fontLicense()],
   build: {
     target: 'baseline-widely-available',
     outDir: isSsrBuild ? 'dist/server' : 'dist/client',
@@ -67,7 +88,9 @@ export default defineConfig(({ isSsrBuild = false }) => ({
     reportCompressedSize: false,
     license: true,
     rolldownOptions: {
-      input: isSsrBuild ? 'src/renderer.tsx' : 'src/client.tsx',
+      input: isSsrBuild
+        ? { renderer: 'src/renderer.tsx', card: 'src/draw-card.ts' }
+        : 'src/client.tsx',
       // On a slow machine, they would stand on the screen of whoever installs the gateway.
       checks: { bundlerTimings: false, ineffectiveDynamicImport: !isSsrBuild },
     },

@@ -15,7 +15,6 @@ const IMAGES = [
   ['icon-192', 'icon', 192, 192],
   ['icon-512', 'icon', 512, 512],
   ['icon-maskable-512', 'icon-maskable', 512, 512],
-  ['card', 'card', 1200, 630],
 ] as const;
 
 const browser = await startChromium();

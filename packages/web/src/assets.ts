@@ -3,7 +3,6 @@ import cyrillic from '@fontsource-variable/literata/files/literata-cyrillic-wght
 import latin from '@fontsource-variable/literata/files/literata-latin-wght-normal.woff2?url';
 import type { Locale } from '@open-presence/protocol';
 
-import card from './images/card.png';
 import icon180 from './images/icon-180.png';
 import icon192 from './images/icon-192.png';
 import icon512 from './images/icon-512.png';
@@ -20,9 +19,6 @@ interface ManifestChunk {
 declare const CLIENT_MANIFEST: Readonly<Record<string, ManifestChunk>>;
 
 export const ICONS = { svg: icon, apple: icon180, small: icon192, large: icon512, maskable };
-
-/** The picture for previews of links, 1200 by 630 pixels. */
-export const CARD: string = card;
 
 export interface PageAssets {
   readonly script: string;

@@ -1,5 +1,4 @@
 /** Takes over the page that the server has rendered. Loads the components of that page only. */
-import './images/card.png';
 import './images/icon-180.png';
 import './images/icon-192.png';
 import './images/icon-512.png';

@@ -3,7 +3,7 @@ import { FEED_FORMS, FEED_TYPES, SERVICE_LINKS, SHORT_FEED_PATHS } from '@open-p
 import type { VNode } from 'preact';
 
 import { App, type PageComponent } from './app.tsx';
-import { assetsOf, CARD, ICONS } from './assets.ts';
+import { assetsOf, ICONS } from './assets.ts';
 import { EntryComponentContext } from './entries/entry-view.tsx';
 import { KeptEntry } from './entries/kept-entry.tsx';
 import type { GuideBlock, PageData, RenderOptions } from './page-data.ts';
@@ -115,13 +115,21 @@ function Head({ data }: { readonly data: PageData }): VNode {
       <meta property="og:title" content={data.title} />
       <meta property="og:description" content={description} />
       {unlisted !== true && <meta property="og:url" content={address} />}
-      <meta property="og:image" content={shell.address + CARD} />
+      <meta property="og:image" content={shell.address + cardOf(data)} />
+      <meta property="og:image:alt" content={data.title} />
       <meta property="og:image:width" content="1200" />
       <meta property="og:image:height" content="630" />
       <meta name="twitter:card" content="summary_large_image" />
       <meta property="og:locale" content={shell.locale === 'uk' ? 'uk_UA' : 'en_GB'} />
     </head>
   );
+}
+
+/** The path of the picture for previews of links: of the house where the page has none of its own. */
+function cardOf(data: PageData): string {
+  const { page, shell } = data;
+  const own = page === 'entry' || page === 'room' ? pathOf(shell) : '';
+  return hrefIn(shell.locale, `/web/cards${page === 'visitor' ? data.path : own}`);
 }
 
 /** The feeds of a page that has none of its own. */

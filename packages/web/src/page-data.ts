@@ -322,6 +322,17 @@ export type PageData =
 
 export type PageName = PageData['page'];
 
+/** What is drawn for the previews of links to a page. */
+export interface Card {
+  /** Larger than the text, which says more about it then. */
+  readonly heading?: string;
+  readonly text: string;
+  readonly by?: string | undefined;
+  readonly where?: string | undefined;
+  readonly service: string;
+  readonly plants: readonly GardenEntry[];
+}
+
 /** A paragraph for readers without scripts or eyes, such as AI systems. */
 export type GuideBlock =
   | { readonly text: string }

@@ -32,6 +32,7 @@ const pageRedirect: Representation<DoorContext> = {
 
 const JSON_TYPE = 'application/json';
 const loadEntries = () => import('./entries/entries.ts');
+const loadCards = () => import('./cards/cards.ts');
 
 const builtPages: ProtocolDoor = {
   routes: [
@@ -56,6 +57,16 @@ const builtPages: ProtocolDoor = {
     })),
     ...SHOWN_BY_PAGES.map((path) => ({ path, get: [pageRedirect] })),
     assetsRoute,
+    privateRoute('/web/cards', 'image/png', async () => (await loadCards()).sendHouseCard),
+    privateRoute('/web/cards/entries/{id}', 'image/png', async () => {
+      return (await loadCards()).sendEntryCard;
+    }),
+    privateRoute('/web/cards/rooms/{slug}', 'image/png', async () => {
+      return (await loadCards()).sendRoomCard;
+    }),
+    ...['/web/cards/visitors', '/web/cards/visitors/{name}'].map((path) =>
+      privateRoute(path, 'image/png', async () => (await loadCards()).sendVisitorCard),
+    ),
     privateRoute('/web/manifest.webmanifest', 'application/manifest+json', async () => {
       return (await import('./manifest.ts')).sendManifest;
     }),

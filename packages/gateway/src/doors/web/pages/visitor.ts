@@ -35,7 +35,7 @@ export async function createPage(context: DoorRequest, shell: Shell): Promise<Pa
   const { log } = app;
   const head = log.head();
   const address = queryOf(context.request);
-  const name = await nameIn(context, address);
+  const name = await visitorIn(context, address);
   const show = shownPart(address.get('show'));
   const texts = visitorTexts(titleExcerpt(name), shell.locale);
   const filters = show === 'concerns' ? { concerns: name } : { identity: name };
@@ -73,8 +73,11 @@ function pathOf(name: string, address: URLSearchParams): string {
     : visitorPagePath(name);
 }
 
-/** Throws `not-found` and `invalid-parameter`. */
-async function nameIn({ app, params }: DoorRequest, address: URLSearchParams): Promise<string> {
+/** The name that the address of the page has. Throws `not-found` and `invalid-parameter`. */
+export async function visitorIn(
+  { app, params }: DoorRequest,
+  address: URLSearchParams,
+): Promise<string> {
   const name = params['name'] ?? address.get('name') ?? undefined;
   if (name !== undefined) return name;
   const id = address.get('by');
