@@ -144,7 +144,7 @@ export interface RoomFilters {
 
 export interface RoomPage extends PageHead {
   readonly page: 'room';
-  readonly room: RoomName & { readonly description: string; readonly entries: number };
+  readonly room: RoomName & { readonly description: string };
   readonly filters: RoomFilters;
   /** The first of those who are in the room. */
   readonly here: readonly string[];

@@ -1,8 +1,8 @@
 /** For developers and agents: requests that work at this address, and all addresses. */
-import type { ComponentChildren, VNode } from 'preact';
+import { type ComponentChildren, Fragment, type VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 
-import type { CodeExample, Endpoint, RequestExample, SpeakPage } from '../page-data.ts';
+import type { CodeExample, Endpoint, SpeakPage } from '../page-data.ts';
 import { useWords } from '../shell.ts';
 
 const SECTIONS = ['http', 'mcp', 'a2a', 'endpoints'] as const;
@@ -23,8 +23,12 @@ export function Page({ data }: { readonly data: SpeakPage }): VNode {
         ))}
       </nav>
       <Section name="http">
-        {data.http.map((example) => (
-          <Request key={example.title} example={example} />
+        {data.http.map(({ title, meaning, codes }) => (
+          <Fragment key={title}>
+            <h3>{title}</h3>
+            <p>{meaning}</p>
+            <Alternatives group={title} codes={codes} />
+          </Fragment>
         ))}
         <p>{data.retry}</p>
         <p>{data.trust}</p>
@@ -50,17 +54,6 @@ function Section({ name, children }: SectionProps): VNode {
       <h2 id={name}>{speak[name]}</h2>
       {children}
     </section>
-  );
-}
-
-function Request({ example }: { readonly example: RequestExample }): VNode {
-  const { title, meaning, codes } = example;
-  return (
-    <>
-      <h3>{title}</h3>
-      <p>{meaning}</p>
-      <Alternatives group={title} codes={codes} />
-    </>
   );
 }
 

@@ -25,7 +25,7 @@ export async function createPage(
 ): Promise<PageContent> {
   const found = findRoom(app.language, params['slug'] ?? '');
   const room = roomDocument(app, found, shell.locale);
-  const { slug, description, entries } = room;
+  const { slug, description } = room;
   const name = roomName(found, shell.locale);
   const { title } = name;
   const address = queryOf(request);
@@ -41,7 +41,7 @@ export async function createPage(
       feeds: feedsOf(room.path, title, { kind, identity }),
       // What is shown beside the room itself changes with each entry, or with whoever made the link.
       ...(address.size > (address.has('lang') ? 1 : 0) ? { unlisted: true } : {}),
-      room: { ...name, description, entries },
+      room: { ...name, description },
       filters: filtersOf(kind, identity),
       here: namesIn(app, slug),
       list: await readList(app, { filters, order: 'newest', address }),
