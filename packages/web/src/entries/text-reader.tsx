@@ -1,6 +1,6 @@
 /** A text of any length: the pieces around the view, and a way to any place in it. */
 import type { TargetedEvent, VNode } from 'preact';
-import { useMemo, useRef, useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 
 import { type Chunk, type ListSource, type Sides, WindowedList } from '../list/windowed-list.tsx';
 import type { EntryPage } from '../page-data.ts';
@@ -22,14 +22,24 @@ export function TextReader({ id, piece, size }: TextReaderProps): VNode {
   const shell = useShell();
   const words = useWords().entry;
   const { of, parts } = piece;
-  const source = useMemo(() => sourceOf(id, of, parts), []);
   const windowed = useRef<WindowedList<number, TextPiece>>(null);
   const [part, setPart] = useState(piece.part);
   const link = (number: number): string =>
     href(shell, addressWith(shell.url, { part: String(number) }));
+  const sidesOf = (number: number): Sides => ({ before: number > 1, after: number < parts });
+  const load = async (place: number): Promise<Chunk<number, TextPiece>> => {
+    return { place, content: await fetchPiece(id, of, place) };
+  };
+  const source: ListSource<number, TextPiece> = {
+    keyOf: (number) => number,
+    async loadEdge(side, from = 1) {
+      const place = side === 'before' ? from - 1 : from + 1;
+      return { chunk: await load(place), more: sidesOf(place)[side] };
+    },
+  };
   const go = async (number: number): Promise<void> => {
     setPart(number);
-    windowed.current?.reset(await source.load(number), source.sidesOf(number));
+    windowed.current?.reset(await load(number), sidesOf(number));
   };
   return (
     <div class="reader">
@@ -62,7 +72,7 @@ export function TextReader({ id, piece, size }: TextReaderProps): VNode {
         handle={windowed}
         source={source}
         chunks={[{ place: piece.part, content: piece }]}
-        has={source.sidesOf(piece.part)}
+        has={sidesOf(piece.part)}
         onRest={(element) => {
           const number = Number(element?.getAttribute('data-part') ?? piece.part);
           setPart(number);
@@ -95,27 +105,4 @@ export function TextReader({ id, piece, size }: TextReaderProps): VNode {
       />
     </div>
   );
-}
-
-type PieceChunk = Chunk<number, TextPiece>;
-
-interface PieceSource extends ListSource<number, TextPiece> {
-  load(part: number): Promise<PieceChunk>;
-  sidesOf(part: number): Sides;
-}
-
-function sourceOf(id: string, of: 'text' | 'json', parts: number): PieceSource {
-  const sidesOf = (part: number): Sides => ({ before: part > 1, after: part < parts });
-  const load = async (place: number): Promise<PieceChunk> => {
-    return { place, content: await fetchPiece(id, of, place) };
-  };
-  return {
-    keyOf: (part) => part,
-    load,
-    sidesOf,
-    async loadEdge(side, from = 1) {
-      const place = side === 'before' ? from - 1 : from + 1;
-      return { chunk: await load(place), more: sidesOf(place)[side] };
-    },
-  };
 }
