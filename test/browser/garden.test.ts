@@ -8,6 +8,8 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { until } from '../../conformance/until.ts';
 import { asObject, asString } from '../../conformance/value.ts';
 import { speciesOf } from '../../packages/web/src/garden/growth/species.ts';
+import { openGateway } from '../../packages/gateway/src/gateway.fixture.ts';
+import { openMemoryLog } from '../../packages/gateway/src/stores/memory/memory.ts';
 import { startGatewayProcess, type GatewayProcess } from '../gateway-process.ts';
 import { startChromium } from './chromium.ts';
 import { becomesTrue } from './page-watch.ts';
@@ -22,6 +24,18 @@ const STRENGTH_IN_THE_MIDDLE = `(() => {
   const { data } = canvas.getContext('2d').getImageData(width / 2, 0, 4, height * 0.86);
   return data.reduce((most, value, index) => (index % 4 === 3 ? Math.max(most, value) : most), 0);
 })()`;
+
+/** The part of the picture's columns in which something grows. */
+const PAINTED = `(() => {
+  const canvas = document.querySelector('.garden-stage canvas');
+  if (canvas === null || canvas.width === 0) return 0;
+  const { width, height } = canvas;
+  const { data } = canvas.getContext('2d').getImageData(0, height * 0.5, width, height * 0.36);
+  const columns = new Set();
+  for (let at = 3; at < data.length; at += 4) if (data[at] > 128) columns.add((at >> 2) % width);
+  return columns.size / width;
+})()`;
+const PHONE = { width: 360, height: 740 };
 
 describe('the garden, in Chromium', needs('chromium'), () => {
   const owned = new AsyncDisposableStack();
@@ -228,6 +242,26 @@ describe('the garden, in Chromium', needs('chromium'), () => {
     await other.getByRole('button', { name: 'Whole garden' }).click();
     await other.waitForURL(/\/garden$/);
     await Promise.all([page.close(), other.close()]);
+  });
+
+  it('folds a week of silence, so that the bursts before and after it fill the picture', async () => {
+    await using gateway = await openGateway(openMemoryLog());
+    const { now } = Date;
+    const start = now() - 8 * 86_400_000;
+    try {
+      for (let at = 0; at < 80; at += 1) {
+        Date.now = () => start + at * 1000 + (at < 40 ? 0 : 7 * 86_400_000);
+        await gateway.addEntries(`number ${at}`);
+      }
+    } finally {
+      Date.now = now;
+    }
+    for (const viewport of [PHONE, { width: 1280, height: 900 }]) {
+      await using context = await browser.newContext({ viewport, reducedMotion: 'reduce' });
+      const page = await context.newPage();
+      await page.goto(`${gateway.url}/garden`);
+      await becomesTrue(page, `${PAINTED} > 0.5`);
+    }
   });
 
   it('is a drawing with links, a plot and a list without scripts', async () => {

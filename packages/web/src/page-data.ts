@@ -5,7 +5,7 @@
 import type { Kind, Locale, State } from '@open-presence/protocol';
 
 import type { EntryList, PageEntry, TextPiece } from './entries/entry-data.ts';
-import type { Activity, GardenEntry } from './garden/garden-data.ts';
+import type { Activity, GardenEntry, TimeRange } from './garden/garden-data.ts';
 
 export type * from './entries/entry-data.ts';
 export type * from './garden/garden-data.ts';
@@ -133,6 +133,8 @@ export interface GardenPage extends PageHead {
   readonly entries: readonly GardenEntry[];
   /** All entries, by kind. */
   readonly activity: Activity;
+  /** The longest times in which nothing was stored. */
+  readonly silences: readonly TimeRange[];
 }
 
 /** What an address selects of a room. */

@@ -1,6 +1,12 @@
 /** What the gateway gives the picture of the garden. Types only. */
 import type { Kind } from '@open-presence/protocol';
 
+/** In ms since 1970, with decimals. */
+export interface TimeRange {
+  readonly from: number;
+  readonly to: number;
+}
+
 /** What the picture of the garden shows of an entry: a few hundred bytes, whatever the entry holds. */
 export interface GardenEntry {
   readonly id: string;

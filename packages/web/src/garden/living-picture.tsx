@@ -46,12 +46,13 @@ export function LivingPicture(props: LivingPictureProps): VNode | null {
     const context = canvas.current?.getContext('2d') ?? null;
     if (signal.aborted || stage.current === null || canvas.current === null || context === null)
       return;
-    const { entries, activity } = data;
+    const { entries, activity, silences } = data;
     const made = new GardenPicture(context, {
       canvas: canvas.current,
       locale: shell.locale,
       entries,
       activity,
+      silences,
       onDescribe: (item, box) => setDescribed(item && box && { item, box }),
       onRest,
       onAuthors,

@@ -3,7 +3,7 @@
  * Knows nothing of pointers, keys or words: `interaction.ts` moves it, and the page describes what is
  * pointed at. Upholds that no more is loaded and drawn than the view needs, however long the log is.
  */
-import type { Activity, GardenEntry } from './garden-data.ts';
+import type { Activity, GardenEntry, TimeRange } from './garden-data.ts';
 import { itemAt } from './canvas/hit-test.ts';
 import { type Author, type ChosenAuthor, type Hues, mainAuthors } from './main-authors.ts';
 import { MovingView } from './time/moving-view.ts';
@@ -19,6 +19,7 @@ import {
 } from './scene.ts';
 import { fetchGarden, followEntries, TileCache } from './time/tile-cache.ts';
 import { tilesIn } from './time/tile.ts';
+import { Timeline } from './time/timeline.ts';
 import { watchCanvas } from './canvas/watch-canvas.ts';
 
 export interface PictureOptions {
@@ -27,6 +28,7 @@ export interface PictureOptions {
   /** The newest entries, shown until tiles are loaded. */
   readonly entries: readonly GardenEntry[];
   readonly activity: Pick<Activity, 'head' | 'oldest' | 'newest'>;
+  readonly silences: readonly TimeRange[];
   /** Called when another item is pointed at or focused, and when it has moved. */
   readonly onDescribe: (item: SceneItem | undefined, box: Box | undefined) => void;
   /** Called with those whose growths are in view, when they have changed. */
@@ -42,6 +44,7 @@ const SWAY_FRAME_MS = 30;
 
 export class GardenPicture {
   readonly view: MovingView;
+  readonly timeline: Timeline;
   readonly #options: PictureOptions;
   readonly #painter: Painter;
   readonly #tiles: TileCache;
@@ -67,12 +70,19 @@ export class GardenPicture {
 
   constructor(context: CanvasRenderingContext2D, options: PictureOptions) {
     this.#options = options;
-    const { canvas, locale, entries, activity } = options;
-    this.view = new MovingView(activity, this.#calm, {
+    const { canvas, locale, entries, activity, silences } = options;
+    const { oldest, newest } = activity;
+    const timeline = new Timeline(silences, oldest, newest);
+    this.timeline = timeline;
+    const ends = {
+      oldest: oldest === undefined ? undefined : timeline.at(oldest),
+      newest: newest === undefined ? undefined : timeline.at(newest),
+    };
+    this.view = new MovingView(ends, this.#calm, {
       onChange: () => this.#refresh(),
       onTravel: () => this.#redraw(),
     });
-    this.#scene = sceneOfEntries(entries);
+    this.#scene = sceneOfEntries(entries, timeline);
     this.#painter = new Painter(canvas, context, locale);
     this.#tiles = new TileCache(() => this.#refresh());
     this.#watch(canvas);
@@ -102,7 +112,7 @@ export class GardenPicture {
   approach(item: SceneItem): void {
     if (item.item !== 'meadow') return;
     if (this.#focused === item) this.#focusTime = item.time;
-    this.view.approach(item);
+    this.view.approach(item.places);
   }
 
   /** `x`, `y`: CSS pixels from the upper left corner; none where nothing is pointed at. */
@@ -152,15 +162,16 @@ export class GardenPicture {
     const current = items[at];
     if (current === undefined) return undefined;
     const { entries } = await fetchGarden(queryBeyond(current, step), this.#closing.signal);
-    if (entries[0] !== undefined) this.#focusAt(entries[0].time);
+    if (entries[0] !== undefined) this.focusTime(entries[0].time);
   }
 
   #newestInView(): SceneItem | undefined {
     return this.#scene.items.findLast(({ time }) => this.view.has(time));
   }
 
+  /** `time`: in ms since 1970. */
   focusTime(time: number): void {
-    this.#focusAt(time);
+    this.#focusAt(this.timeline.at(time));
   }
 
   #focusAt(time: number, item?: SceneItem): void {
@@ -184,13 +195,13 @@ export class GardenPicture {
   /** Shows the tiles of the view if they are loaded; else what was shown before stays. */
   #refresh(): void {
     if (this.#size.width > 0) {
-      const tiles = this.#tiles.request(tilesIn(this.view.range, this.#size.width));
+      const tiles = this.#tiles.request(tilesIn(this.view.range, this.#size.width, this.timeline));
       const changed =
         tiles?.length !== this.#tilesShown.length ||
         tiles.some((tile, index) => tile !== this.#tilesShown[index]);
       if (tiles !== undefined && changed) {
         this.#tilesShown = tiles;
-        this.#scene = sceneOfTiles(tiles);
+        this.#scene = sceneOfTiles(tiles, this.timeline);
         this.#pointed = this.#sameItem(this.#pointed);
         const focused = this.#focused;
         this.#focused = this.#sameItem(focused);
@@ -207,7 +218,7 @@ export class GardenPicture {
     if (!this.view.has(time)) return;
     this.#focusTime = undefined;
     const distance = (item: SceneItem): number => {
-      if (item.item === 'meadow' && item.from <= time && item.to > time) return 0;
+      if (item.item === 'meadow' && item.places.from <= time && item.places.to > time) return 0;
       return Math.abs(item.time - time);
     };
     const [nearest] = this.#scene.items.toSorted((a, b) => distance(a) - distance(b));
@@ -224,7 +235,8 @@ export class GardenPicture {
     if (first === undefined || last === undefined) return;
     for (const entry of entries) this.#tiles.add(entry);
     this.#options.onEntries(entries);
-    this.view.extend(first.time, last.time);
+    this.timeline.extend(first.time, last.time);
+    this.view.extend(this.timeline.at(first.time), this.timeline.at(last.time));
     this.#refresh();
   }
 
@@ -280,6 +292,7 @@ export class GardenPicture {
   #frame(now: number): Frame {
     return {
       scene: this.#scene,
+      timeline: this.timeline,
       view: this.view.range,
       size: this.#size,
       unit: this.#unit,

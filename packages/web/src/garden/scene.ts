@@ -1,10 +1,14 @@
 /** What is in the picture: growths and meadows in the order of time. */
-import type { GardenEntry } from './garden-data.ts';
+import type { GardenEntry, TimeRange } from './garden-data.ts';
 import { type Place, placeOf } from './place.ts';
 import type { Meadow, PlacedEntry, Tile } from './time/tile.ts';
+import type { Timeline } from './time/timeline.ts';
 
-export interface SceneGrowth extends PlacedEntry {
+export interface SceneGrowth {
   readonly item: 'growth';
+  readonly entry: GardenEntry;
+  /** On the timeline. */
+  readonly time: number;
   readonly place: Place;
   /** What it answers, if that is in the picture. */
   parent?: SceneGrowth;
@@ -12,7 +16,8 @@ export interface SceneGrowth extends PlacedEntry {
 
 export interface SceneMeadow extends Meadow {
   readonly item: 'meadow';
-  /** In the middle of it. */
+  /** Where it stands on the timeline, and its middle. */
+  readonly places: TimeRange;
   readonly time: number;
 }
 
@@ -26,23 +31,29 @@ export interface Scene {
   readonly meadows: readonly SceneMeadow[];
 }
 
-export function sceneOfTiles(tiles: readonly Tile[]): Scene {
+export function sceneOfTiles(tiles: readonly Tile[], timeline: Timeline): Scene {
   return sceneOf(
+    timeline,
     tiles.flatMap((tile) => tile.singles),
     tiles.flatMap((tile) => tile.meadows),
   );
 }
 
-export function sceneOfEntries(entries: readonly GardenEntry[]): Scene {
+export function sceneOfEntries(entries: readonly GardenEntry[], timeline: Timeline): Scene {
   return sceneOf(
+    timeline,
     entries.map((entry) => ({ entry, time: entry.time })),
     [],
   );
 }
 
-function sceneOf(entries: readonly PlacedEntry[], dense: readonly Meadow[]): Scene {
-  const growths = entries.map((placed): SceneGrowth => {
-    return { item: 'growth', ...placed, place: placeOf(placed.entry) };
+function sceneOf(
+  timeline: Timeline,
+  entries: readonly PlacedEntry[],
+  dense: readonly Meadow[],
+): Scene {
+  const growths = entries.map(({ entry, time }): SceneGrowth => {
+    return { item: 'growth', entry, time: timeline.at(time), place: placeOf(entry) };
   });
   const byId = new Map(growths.map((growth) => [growth.entry.id, growth]));
   for (const growth of growths) {
@@ -50,7 +61,8 @@ function sceneOf(entries: readonly PlacedEntry[], dense: readonly Meadow[]): Sce
     if (parent !== undefined && parent !== growth) growth.parent = parent;
   }
   const meadows = dense.map((meadow): SceneMeadow => {
-    return { item: 'meadow', ...meadow, time: (meadow.from + meadow.to) / 2 };
+    const places = timeline.places(meadow);
+    return { item: 'meadow', ...meadow, places, time: (places.from + places.to) / 2 };
   });
   return {
     items: [...growths, ...meadows].toSorted((a, b) => a.time - b.time),

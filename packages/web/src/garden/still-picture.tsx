@@ -8,6 +8,7 @@ import { HORIZON, type PictureSize, unitFor } from './place.ts';
 import { sceneOfEntries } from './scene.ts';
 import { StillGrowth } from './still-growth.tsx';
 import { positionOf, wholeRange } from './time/time-view.ts';
+import { timelineOf } from './time/timeline.ts';
 
 const SIZE: PictureSize = { width: 1200, height: 560 };
 
@@ -37,7 +38,9 @@ interface StillPictureProps {
 export function StillPicture({ entries, hues, label, nameOf }: StillPictureProps): VNode {
   const shell = useShell();
   const times = entries.map(({ time }) => time);
-  const view = wholeRange(Math.min(...times), Math.max(...times), SIZE.width);
+  const timeline = timelineOf(times);
+  const whole = timeline.places({ from: Math.min(...times), to: Math.max(...times) });
+  const view = wholeRange(whole.from, whole.to, SIZE.width);
   const unit = unitFor(SIZE, entries.length);
   return (
     <svg
@@ -47,7 +50,7 @@ export function StillPicture({ entries, hues, label, nameOf }: StillPictureProps
       role="group"
       aria-label={label}
     >
-      {sceneOfEntries(entries).growths.map((growth) => (
+      {sceneOfEntries(entries, timeline).growths.map((growth) => (
         <a key={growth.entry.id} href={href(shell, `/entries/${growth.entry.id}`)} tabIndex={-1}>
           <title>{nameOf(growth.entry)}</title>
           <StillGrowth

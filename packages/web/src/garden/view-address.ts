@@ -2,7 +2,7 @@
 import { addressWith } from '../entries/address.ts';
 import type { ChosenAuthor } from './main-authors.ts';
 import type { GardenPicture } from './picture.ts';
-import type { TimeRange } from './time/time-view.ts';
+import type { TimeRange } from './garden-data.ts';
 
 export interface SharedView {
   readonly range: TimeRange | undefined;
@@ -46,17 +46,17 @@ export function keepViewInAddress(
 }
 
 function writeView(
-  { view, focused }: Pick<GardenPicture, 'view' | 'focused'>,
+  { view, timeline, focused }: Pick<GardenPicture, 'view' | 'timeline' | 'focused'>,
   author: ChosenAuthor | undefined,
 ): void {
   const { part } = view;
   const iso = (time: number | undefined): string | undefined =>
     time === undefined ? undefined : new Date(time).toISOString();
   const address = addressWith(location.pathname + location.search, {
-    from: iso(part && Math.floor(part.from)),
-    to: iso(part && Math.ceil(part.to)),
+    from: iso(part && Math.floor(timeline.timeAt(part.from))),
+    to: iso(part && Math.ceil(timeline.timeAt(part.to))),
     author: author && (author.name ?? ''),
-    plant: iso(focused?.time),
+    plant: iso(focused && timeline.timeAt(focused.time)),
   });
   if (address !== location.pathname + location.search)
     history.replaceState(history.state, '', address + location.hash);

@@ -54,7 +54,7 @@ export function Page({ data }: { readonly data: GardenPage }): VNode {
   const begin = (live: GardenPicture): void => {
     const { range, author, plant } = viewInAddress();
     setPicture(live);
-    if (range !== undefined) live.view.showPart(range);
+    if (range !== undefined) live.view.showPart(live.timeline.places(range));
     if (author !== undefined) choose(author, live);
     if (plant !== undefined) live.focusTime(plant);
   };

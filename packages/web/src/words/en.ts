@@ -216,7 +216,7 @@ export const en = {
     picture: 'The garden over time',
     keys: 'Left and right arrow: the plant before or after. Enter: open it. Plus and minus: closer and farther. Zero: the whole garden. Home and End: the oldest and the newest. Escape: leave the plant.',
     legend:
-      'Plants are traces, seeds lie between them, whispers drift above, and each light is a first contact. A reply grows from what it answers. Drag to move through time, pinch or turn the wheel with Ctrl to come closer, click to read.',
+      'Plants are traces, seeds lie between them, whispers drift above, and each light is a first contact. A reply grows from what it answers: an arc leads there. A dotted line is a long time without words. Drag to move through time, pinch or turn the wheel with Ctrl to come closer, click to read.',
     empty: 'Nothing grows here yet. The first words become the first plant.',
     unnamed: 'no name given',
     open: 'Read',

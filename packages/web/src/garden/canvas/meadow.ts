@@ -7,7 +7,8 @@ import type { Hues } from '../main-authors.ts';
 import { groundAt, type PictureSize } from '../place.ts';
 import type { SceneMeadow } from '../scene.ts';
 import { MAX_SINGLE } from '../time/tile.ts';
-import { positionOf, type TimeRange } from '../time/time-view.ts';
+import type { TimeRange } from '../garden-data.ts';
+import { positionOf } from '../time/time-view.ts';
 
 export interface MeadowPicture {
   readonly view: TimeRange;
@@ -62,8 +63,8 @@ export function drawMeadows(
 /** The blades of a span are the same ones however the view is moved. */
 function addMeadow(rows: readonly Batches[], meadow: SceneMeadow, picture: MeadowPicture): void {
   const { view, size } = picture;
-  const left = positionOf(view, meadow.from) * size.width;
-  const width = positionOf(view, meadow.to) * size.width - left;
+  const left = positionOf(view, meadow.places.from) * size.width;
+  const width = positionOf(view, meadow.places.to) * size.width - left;
   if (left > size.width || left + width < 0) return;
   const random = randomFrom(hashOf(`${meadow.from}`));
   const palette = coloursIn(meadow, picture);

@@ -5,14 +5,18 @@ import { coloursOf, type Daytime } from '../colours.ts';
 import { GREATEST } from '../growth/outline.ts';
 import type { ChosenAuthor, Hues } from '../main-authors.ts';
 import { drawMeadows } from './meadow.ts';
-import { GROUND_END, type PictureSize } from '../place.ts';
+import { GROUND_END, HORIZON, type PictureSize } from '../place.ts';
 import { nameOf, type Scene, type SceneGrowth, type SceneItem } from '../scene.ts';
 import { Sprites } from './sprites.ts';
-import { ticksIn } from '../time/time-axis.ts';
-import { positionOf, type TimeRange } from '../time/time-view.ts';
+import { durationText, ticksIn } from '../time/time-axis.ts';
+import type { TimeRange } from '../garden-data.ts';
+import { lengthOf, positionOf } from '../time/time-view.ts';
+import type { Timeline } from '../time/timeline.ts';
 
 export interface Frame {
   readonly scene: Scene;
+  readonly timeline: Timeline;
+  /** Places on the timeline. */
   readonly view: TimeRange;
   readonly size: PictureSize;
   /** CSS pixels of the greatest growth at the near end. */
@@ -103,8 +107,8 @@ export class Painter {
   boxOf(item: SceneItem, { view, size, unit }: Frame): Box {
     const x = positionOf(view, item.time) * size.width;
     if (item.item === 'meadow') {
-      const left = positionOf(view, item.from) * size.width;
-      const width = positionOf(view, item.to) * size.width - left;
+      const left = positionOf(view, item.places.from) * size.width;
+      const width = positionOf(view, item.places.to) * size.width - left;
       const top = size.height * 0.34;
       return { x: left, y: top, width, height: size.height * GROUND_END - top };
     }
@@ -127,7 +131,7 @@ export class Painter {
     return ratio;
   }
 
-  #drawAxis({ view, size }: Frame): void {
+  #drawAxis({ timeline, view, size }: Frame): void {
     const context = this.#context;
     const y = size.height * GROUND_END;
     context.fillStyle = getComputedStyle(this.#canvas).color;
@@ -135,8 +139,13 @@ export class Painter {
     context.font = '12px system-ui, sans-serif';
     context.textAlign = 'center';
     context.textBaseline = 'middle';
-    for (const { time, label } of ticksIn(view, size.width / 150, this.#locale)) {
-      const x = positionOf(view, time) * size.width;
+    const xOf = (time: number): number => positionOf(view, timeline.at(time)) * size.width;
+    const shortest = lengthOf(view) / Math.max(1, size.width / 150);
+    const ticks = timeline
+      .unfolded(view)
+      .flatMap((range) => ticksIn(range, shortest, this.#locale));
+    for (const { time, label } of ticks) {
+      const x = xOf(time);
       const half = context.measureText(label).width / 2 + 4;
       context.globalAlpha = 0.35;
       context.lineWidth = 1;
@@ -147,6 +156,23 @@ export class Painter {
       context.globalAlpha = 1;
       if (x > half && x < size.width - half) context.fillText(label, x, y + 20);
     }
+    for (const { from, to } of timeline.folds) this.#drawFold(xOf(from), xOf(to), size, to - from);
+  }
+
+  /** A silence that is shorter in the picture than it was: how long stands in it. */
+  #drawFold(left: number, right: number, { width, height }: PictureSize, length: number): void {
+    const context = this.#context;
+    const middle = (left + right) / 2;
+    if (right < 0 || left > width) return;
+    context.globalAlpha = 0.5;
+    context.setLineDash([2, 5]);
+    context.beginPath();
+    context.moveTo(middle, height * HORIZON);
+    context.lineTo(middle, height * GROUND_END);
+    context.stroke();
+    context.setLineDash([]);
+    context.globalAlpha = 1;
+    context.fillText(durationText(length, this.#locale), middle, height * HORIZON - 10);
   }
 
   /** They are drawn again only when they or the view have changed. */

@@ -1,5 +1,5 @@
 /** Which part of time is in view, and how the view moves to another. */
-import type { Activity } from '../garden-data.ts';
+import type { Activity, TimeRange } from '../garden-data.ts';
 import {
   around,
   kept,
@@ -7,7 +7,6 @@ import {
   moved,
   positionOf,
   timeAt,
-  type TimeRange,
   wholeRange,
   zoomed,
 } from './time-view.ts';
@@ -22,7 +21,7 @@ interface ViewCallbacks {
 }
 
 export class MovingView {
-  /** The times of the oldest and the newest entry. */
+  /** The places of the oldest and the newest entry. All times here are places on the timeline. */
   oldest: number | undefined;
   newest: number | undefined;
   readonly #calm: Pick<MediaQueryList, 'matches'>;

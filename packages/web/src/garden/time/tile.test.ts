@@ -4,6 +4,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 
 import type { Activity, GardenEntry } from '../garden-data.ts';
+import { Timeline } from './timeline.ts';
 import { MAX_SINGLE, sparseRuns, SPANS_PER_TILE, tileOf, tilesIn, withEntry } from './tile.ts';
 
 const NOW = 1_795_000_000_000;
@@ -29,7 +30,7 @@ describe('tiles', () => {
     });
     const property = fc.property(view, ({ from, length, width }) => {
       const to = from + length;
-      const tiles = tilesIn({ from, to }, width);
+      const tiles = tilesIn({ from, to }, width, new Timeline([], from, to));
       assert.ok((tiles[0]?.from ?? Infinity) <= from);
       assert.ok((tiles.at(-1)?.to ?? 0) >= to);
       for (const [index, tile] of tiles.slice(1).entries())

@@ -2,8 +2,9 @@
  * A tile is a stretch of time in equal spans, aligned to powers of two, so that it can be loaded once
  * and shown again. Sparse spans have their entries; of dense ones only the counts are known. All pure.
  */
-import type { Activity, GardenEntry } from '../garden-data.ts';
-import { lengthOf, type TimeRange } from './time-view.ts';
+import type { Activity, GardenEntry, TimeRange } from '../garden-data.ts';
+import { lengthOf } from './time-view.ts';
+import type { Timeline } from './timeline.ts';
 
 export const SPANS_PER_TILE = 32;
 /** A span with more entries than this is dense: its entries are shown together, as a meadow. */
@@ -42,17 +43,20 @@ export interface SeqRun {
   readonly to: number;
 }
 
-/** The tiles that a view of so many pixels consists of. */
-export function tilesIn(view: TimeRange, width: number): TileKey[] {
+/** The tiles that a view of so many pixels consists of: none of what is folded. */
+export function tilesIn(view: TimeRange, width: number, timeline: Timeline): TileKey[] {
   const shortest = (lengthOf(view) / Math.max(1, width)) * MIN_SPAN_WIDTH;
   const level = Math.ceil(Math.log2(shortest));
   const span = 2 ** level;
   const length = span * SPANS_PER_TILE;
-  const [first, last] = [Math.floor(view.from / length), Math.floor(view.to / length)];
-  return Array.from({ length: last - first + 1 }, (_, index) => {
-    const from = (first + index) * length;
-    return { name: `${level} ${first + index}`, span, from, to: from + length };
-  });
+  const tiles = new Map<string, TileKey>();
+  for (const range of timeline.unfolded(view)) {
+    for (let at = Math.floor(range.from / length); at <= Math.floor(range.to / length); at += 1) {
+      const name = `${level} ${at}`;
+      tiles.set(name, { name, span, from: at * length, to: (at + 1) * length });
+    }
+  }
+  return [...tiles.values()];
 }
 
 /** What the entries are that a tile needs one by one. */

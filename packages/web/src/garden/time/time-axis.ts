@@ -1,6 +1,5 @@
 /** The times that are written below the picture. */
-import type { TimeRange } from './time-view.ts';
-import { lengthOf } from './time-view.ts';
+import type { TimeRange } from '../garden-data.ts';
 
 export interface Tick {
   readonly time: number;
@@ -62,13 +61,28 @@ function startOfMonth(date: Date): void {
   date.setDate(1);
 }
 
-/** At most `most` ticks at round times in the visitor's time zone. */
-export function ticksIn(view: TimeRange, most: number, locale: string): Tick[] {
-  const shortest = lengthOf(view) / Math.max(1, most);
+/** Ticks at round times in the visitor's time zone, not closer than `shortest`, in ms. */
+export function ticksIn(view: TimeRange, shortest: number, locale: string): Tick[] {
   const step = STEPS.find(({ length }) => length >= shortest) ?? STEPS.at(-1);
   if (step === undefined) return [];
   const format = new Intl.DateTimeFormat(locale, step.format);
   return timesIn(view, step).map((time) => ({ time, label: format.format(time) }));
+}
+
+const UNITS = [
+  ['year', YEAR],
+  ['month', MONTH],
+  ['day', DAY],
+  ['hour', HOUR],
+  ['minute', MINUTE],
+  ['second', SECOND],
+] as const;
+
+/** Such as "6 days". */
+export function durationText(length: number, locale: string): string {
+  const [unit, size] = UNITS.find(([, least]) => length >= 2 * least) ?? UNITS[5];
+  const format = new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'long' });
+  return format.format(Math.round(length / size));
 }
 
 function timesIn(view: TimeRange, { length, start, next }: Step): number[] {

@@ -1,10 +1,6 @@
 /** The part of time that the picture shows, and where times are in it. All pure. */
 
-/** In ms since 1970, with decimals. */
-export interface TimeRange {
-  readonly from: number;
-  readonly to: number;
-}
+import type { TimeRange } from '../garden-data.ts';
 
 /** No view is shorter, in ms: one entry then has the whole width, however many came at once. */
 const SHORTEST = 0.2;

@@ -2,10 +2,12 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 
-import type { Activity, GardenEntries } from '@open-presence/web/page-data';
+import type { Activity, GardenEntries, GardenPage } from '@open-presence/web/page-data';
 
 import { openGateway } from '../../../gateway.fixture.ts';
 import { openMemoryLog } from '../../../stores/memory/memory.ts';
+
+const DAY_MS = 86_400_000;
 
 async function fetchJson<T>(url: string): Promise<T> {
   const answer = await fetch(url);
@@ -31,6 +33,36 @@ suite('the data of the garden', () => {
     const refused = await fetch(`${gateway.url}/web/activity?spans=0`);
     assert.equal(refused.status, 400);
     assert.match(await refused.text(), /"spans\\" must be a whole number from 1/);
+  });
+
+  test('finds the long times without entries, and when they began and ended', async () => {
+    await using gateway = await openGateway(openMemoryLog());
+    const { now } = Date;
+    const start = now() - 90 * DAY_MS;
+    // Two bursts of seconds within a day of silence, and a third one weeks later.
+    const times = [0, 1, 2, DAY_MS, DAY_MS + 5000, 30 * DAY_MS, 30 * DAY_MS + 1];
+    try {
+      for (const time of times) {
+        Date.now = () => start + time;
+        await gateway.addEntries(`at ${time}`);
+      }
+    } finally {
+      Date.now = now;
+    }
+    const headers = { accept: 'text/html' };
+    const html = await (await fetch(`${gateway.url}/garden`, { headers })).text();
+    const [, json = ''] = /id="page-data">([^<]*)</.exec(html) ?? [];
+    const { silences } = JSON.parse(json) as Pick<GardenPage, 'silences'>;
+    const found = silences.map(({ from, to }) => [from - start, to - start]);
+    for (const silence of [
+      [2, DAY_MS],
+      [DAY_MS, DAY_MS + 5000],
+      [DAY_MS + 5000, 30 * DAY_MS],
+    ])
+      assert.ok(
+        found.some((pair) => String(pair) === String(silence)),
+        `${String(silence)}: ${found.join(' ')}`,
+      );
   });
 
   test('has a few hundred bytes of each entry, whatever it holds', async () => {

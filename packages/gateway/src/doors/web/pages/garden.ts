@@ -6,6 +6,7 @@ import { abortOnDisconnect } from '../../../http/context.ts';
 import { countActivity } from '../../../operations/activity.ts';
 import type { DoorRequest } from '../../context.ts';
 import { readGardenEntries } from '../entries/garden-entries.ts';
+import { findSilences } from '../entries/silences.ts';
 import type { PageContent } from '../page-route.ts';
 
 const TITLE = { uk: 'Сад', en: 'The garden' };
@@ -35,6 +36,7 @@ export async function createPage(context: DoorRequest, shell: Shell): Promise<Pa
       description: localize(DESCRIPTION, locale),
       entries,
       activity,
+      silences: await findSilences(app.log, signal),
     },
   };
 }

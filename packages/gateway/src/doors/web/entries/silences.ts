@@ -1,0 +1,58 @@
+/** The longest times in which nothing was stored: the garden folds them. */
+import type { TimeRange } from '@open-presence/web/page-data';
+
+import { yieldPeriodically } from '../../../fair-turns.ts';
+import type { Log, Seq } from '../../../log/log.ts';
+
+/** A range is looked through in so many steps: a silence that is shorter than one is not found there. */
+const STEPS = 64;
+/** How many ranges are looked through: all time, and what lies between silences. */
+const MAX_RANGES = 8;
+
+/** Between the seqs of two entries, with their times. */
+interface Stretch {
+  readonly first: Seq;
+  readonly last: Seq;
+  readonly from: number;
+  readonly to: number;
+}
+
+/** In no particular order. Their ends are the times of entries. */
+export async function findSilences(log: Log, signal: AbortSignal): Promise<TimeRange[]> {
+  const takeTurn = yieldPeriodically();
+  const timeOf = async (seq: Seq): Promise<number> => (await log.entry(seq))?.metadata.time ?? NaN;
+  const silences: TimeRange[] = [];
+  const head = log.head();
+  const waiting: Stretch[] =
+    head < 2 ? [] : [{ first: 1, last: head, from: await timeOf(1), to: await timeOf(head) }];
+  for (let count = 0; count < MAX_RANGES; count += 1) {
+    const [stretch] = waiting.splice(longestIn(waiting), 1);
+    if (stretch === undefined) break;
+    const step = (stretch.to - stretch.from) / STEPS;
+    let { first, from } = stretch;
+    let previous = first;
+    for (let index = 1; index <= STEPS; index += 1) {
+      signal.throwIfAborted();
+      await takeTurn();
+      const next =
+        index === STEPS ? stretch.last : log.firstSince(Math.ceil(stretch.from + index * step));
+      const isSilent = next === previous && next > first && index < STEPS;
+      previous = next;
+      if (!isSilent) continue;
+      const silence = { from: await timeOf(next - 1), to: await timeOf(next) };
+      // An entry that cannot be read has no time.
+      if (Number.isNaN(silence.to - silence.from)) continue;
+      silences.push(silence);
+      if (silence.from > from) waiting.push({ first, last: next - 1, from, to: silence.from });
+      first = next;
+      from = silence.to;
+    }
+    if (first > stretch.first) waiting.push({ first, last: stretch.last, from, to: stretch.to });
+  }
+  return silences;
+}
+
+function longestIn(stretches: readonly Stretch[]): number {
+  const lengths = stretches.map(({ from, to }) => to - from);
+  return lengths.indexOf(Math.max(...lengths));
+}
