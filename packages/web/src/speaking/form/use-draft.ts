@@ -6,6 +6,8 @@ import type { FormContent } from './form-content.ts';
 
 /** How long a visitor pauses before what is typed is stored. */
 const PAUSE_MS = 250;
+/** Storing a large text takes at most this part of the time. */
+const MAX_SHARE = 0.05;
 
 export interface DraftKeeper {
   /** To be called after each change. Takes the same time for a text of any length. */
@@ -23,6 +25,7 @@ export function useDraft(
   inputs: Inputs,
 ): DraftKeeper {
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
+  const pause = useRef<number>(PAUSE_MS);
   const isChanged = useRef(false);
   /** What the database does not have yet, even if it is being stored. */
   const unstored = useRef<object | undefined>(undefined);
@@ -30,6 +33,7 @@ export function useDraft(
     const change = unstored.current;
     if (change === undefined) return;
     clearTimeout(timer.current);
+    const start = performance.now();
     const content = read();
     if (isLeaving && content !== undefined) rescueDraft(form, content);
     const stored = content === undefined ? removeDraft(form) : storeDraft(form, content);
@@ -38,6 +42,7 @@ export function useDraft(
     };
     // Without a database the form is posted by the browser itself, which restores it too.
     stored.then(forget, () => {});
+    pause.current = Math.max(PAUSE_MS, (performance.now() - start) / MAX_SHARE);
   };
   const latest = useRef(store);
   latest.current = store;
@@ -56,7 +61,7 @@ export function useDraft(
       isChanged.current = true;
       unstored.current = {};
       clearTimeout(timer.current);
-      timer.current = setTimeout(() => latest.current(false), PAUSE_MS);
+      timer.current = setTimeout(() => latest.current(false), pause.current);
     },
     cancel() {
       isChanged.current = false;
