@@ -5,14 +5,14 @@ import type { Seq } from '../../../../log/log.ts';
 import type { SeqRange } from '../../seq-source.ts';
 import type { IndexConnection } from '../segment-database.ts';
 import { type FacetSources, placeOf } from './facet-source.ts';
-import { LargeRows, MatchQuery } from './match-query.ts';
+import { IN_ROWS, LargeRows, MatchQuery } from './match-query.ts';
 import { type SearchSteps, takeSteps } from './search-steps.ts';
 
 /** Entries that are counted in a step: in a segment, and in the log. */
 const STEP = 65_536;
 const LOG_STEP = 2048;
 
-const COUNT = 'SELECT count(*) AS count FROM texts WHERE texts MATCH ? AND rowid BETWEEN ? AND ?';
+const COUNT = `SELECT count(*) AS count FROM texts WHERE texts MATCH ? AND ${IN_ROWS}`;
 
 /** From each bound up to before the next. */
 export async function countBetween(

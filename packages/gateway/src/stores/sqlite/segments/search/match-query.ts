@@ -29,6 +29,12 @@ const MAX_FEW = 8;
 /** Facets in a statement of their own. */
 const MAX_FACETS = 16;
 
+/**
+ * Rows of a segment. Node.js binds numbers as reals, and FTS5 begins and ends at bounds that are integers alone: with
+ * others it reads every row of a term.
+ */
+export const IN_ROWS: string = 'rowid BETWEEN CAST(? AS INTEGER) AND CAST(? AS INTEGER)';
+
 /** The ids of the rows of large entries in a segment. */
 export class LargeRows {
   readonly #segment: Seq;

@@ -6,7 +6,7 @@
  */
 import type { Seq } from '../../../../log/log.ts';
 import type { SeqRange } from '../../seq-source.ts';
-import { MatchQuery } from './match-query.ts';
+import { IN_ROWS, MatchQuery } from './match-query.ts';
 import type { RankedRequest } from './search-calls.ts';
 import type { SearchSteps } from './search-steps.ts';
 import type { SegmentMatches } from './segment-matches.ts';
@@ -33,7 +33,7 @@ const LARGE_ROWS = 4096;
 
 // The facets of an entry count for its length, not as matches.
 const MATCHES = `SELECT rowid AS id, bm25(texts, 1.0, 0.0) AS rank FROM texts
-  WHERE texts MATCH ? AND rowid BETWEEN ? AND ? ORDER BY rowid LIMIT ?`;
+  WHERE texts MATCH ? AND ${IN_ROWS} ORDER BY rowid LIMIT ?`;
 // FTS5 counts all matches of the segment for each statement: few statements with many matches cost least.
 const BEST = `WITH matches AS MATERIALIZED (${MATCHES})
   SELECT id, rank, count, last

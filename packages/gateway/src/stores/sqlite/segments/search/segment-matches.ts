@@ -3,7 +3,7 @@ import type { Order, Seq } from '../../../../log/log.ts';
 import type { SeqPage, SeqRange } from '../../seq-source.ts';
 import type { IndexConnection } from '../segment-database.ts';
 import type { SegmentReader } from '../segment-reader.ts';
-import { LargeRows, type MatchQuery, type RowCondition } from './match-query.ts';
+import { IN_ROWS, LargeRows, type MatchQuery, type RowCondition } from './match-query.ts';
 import type { SearchSteps } from './search-steps.ts';
 
 /** Seqs that are looked for at least, where some are dropped afterwards. */
@@ -13,7 +13,7 @@ const LARGE_ROWS = 4096;
 /** So many large entries are looked at one by one. */
 const MAX_SINGLE = 64;
 
-const ALL = 'SELECT rowid AS id FROM texts WHERE texts MATCH ? AND rowid BETWEEN ? AND ?';
+const ALL = `SELECT rowid AS id FROM texts WHERE texts MATCH ? AND ${IN_ROWS}`;
 const OLDEST = `${ALL} ORDER BY rowid LIMIT ?`;
 const NEWEST = `${ALL} ORDER BY rowid DESC LIMIT ?`;
 
