@@ -39,6 +39,7 @@ const GROUPS: Readonly<Record<string, Readonly<Record<string, Source>>>> = {
     mirror: async () => (await import('./mirror.ts')).mirrorCommand,
     cluster: async () => (await import('./cluster.ts')).clusterCommand,
     stats: async () => (await import('./stats/stats.ts')).statsCommand,
+    'read-only': async () => (await import('./read-only.ts')).readOnlyCommand,
     withhold: async () => (await import('./withhold.ts')).withholdCommand,
   },
   'More:': {

@@ -74,7 +74,8 @@ export async function openGateway(
   const reported: object[] = [];
   const report = { error: (details: object) => void reported.push(details) };
   const unreadable = (): number => log.damage().unreadable;
-  const startup = { language, report, publicUrl, state, unreadable };
+  const readOnly = (): string | undefined => log.readOnly();
+  const startup = { language, report, publicUrl, state, readOnly, unreadable };
   const loaded = { language, text };
   const listener = await HttpListener.listen(
     {

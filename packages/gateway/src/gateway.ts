@@ -51,6 +51,8 @@ export interface GatewayConfig extends LogConfig {
   readonly metrics?: MetricsAddress | undefined;
   /** Where a line is written for each request. */
   readonly requestLog?: RequestLogOptions | undefined;
+  /** Why nothing is stored from the start on. Without it, the data folder says whether anything is. */
+  readonly readOnly?: string | undefined;
   /** Called about once a second while the gateway listens, but is still reading its log. */
   readonly onWaking?: (progress: WakingProgress) => void;
 }
@@ -66,6 +68,8 @@ export interface Gateway extends AsyncDisposable {
   /** `http://127.0.0.1:7411/metrics`, if there are metrics. */
   readonly metricsUrl: string | undefined;
   state(): State;
+  /** Why nothing is stored, where its owner wants that. */
+  readOnly(): string | undefined;
   /** Resolves when each thread that serves visitors has had a turn, or has ended. */
   turn(): Promise<void>;
   /** Set for a mirror: how its log is continued. To be used no more once the gateway is disposed of. */
@@ -94,7 +98,8 @@ export async function startGateway(config: GatewayConfig): Promise<Gateway> {
     return lifecycle.log.writable() ? 'breathing' : 'holding';
   };
   const unreadable = (): number => lifecycle.log?.damage().unreadable ?? 0;
-  const startup = { language: loaded.language, report, publicUrl, state, unreadable };
+  const readOnly = (): string | undefined => lifecycle.log?.readOnly();
+  const startup = { language: loaded.language, report, publicUrl, state, readOnly, unreadable };
   // Disposed of in reverse order: the log is closed last.
   await using opened = new AsyncDisposableStack();
   let early: HttpListener<DoorContext> | undefined;
@@ -134,6 +139,7 @@ export async function startGateway(config: GatewayConfig): Promise<Gateway> {
   if (!(await settlesWithin(opening, LISTEN_EARLY_AFTER_MS))) early = await startListening();
   const log = await opening;
   lifecycle.log = log;
+  if (config.readOnly !== undefined) log.setReadOnly(config.readOnly);
   if (config.log !== undefined) opened.use(await shareClusterPresence(config.log, hub.connect()));
   const listener = early ?? (await startListening());
   const { incoming: temporaryFolder } = dataPathsIn(config.data);
@@ -171,6 +177,7 @@ export async function startGateway(config: GatewayConfig): Promise<Gateway> {
     address: listener.address,
     metricsUrl: metrics?.url,
     state,
+    readOnly,
     turn: async () => void (await Promise.all(threads.map((thread) => thread.turn()))),
     mirroring: copying,
     async [Symbol.asyncDispose]() {

@@ -60,7 +60,8 @@ const stopped = new Promise<void>((resolve) => {
   const report = { error: (details: object, text: string): void => post({ details, text }) };
   const { loaded, publicUrl, temporaryFolder } = start;
   const unreadable = (): number => log.damage().unreadable;
-  const startup = { language: loaded.language, report, publicUrl, state, unreadable };
+  const readOnly = (): string | undefined => log.readOnly();
+  const startup = { language: loaded.language, report, publicUrl, state, readOnly, unreadable };
   using observation = new HttpObservation(start.observation, (lines) => post({ lines }));
   const { observe } = observation;
   await using listener = await HttpListener.listen(start.listen, startup, createRouter(), observe);

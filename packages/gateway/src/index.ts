@@ -35,6 +35,7 @@ export {
 export {
   openOwnerAccess,
   PREVIEW_PATH,
+  READ_ONLY_PATH,
   TEXTS_PATH,
   runningGateway,
   WITHHOLD_PATH,

@@ -9,7 +9,7 @@ import { dataPathsIn } from './stores/sqlite/data-paths.ts';
 import { openFolderLog } from './stores/sqlite/folder-log.ts';
 import { openSqliteLog } from './stores/sqlite/store.ts';
 
-export { PREVIEW_PATH, TEXTS_PATH, WITHHOLD_PATH } from './control/operations.ts';
+export { PREVIEW_PATH, READ_ONLY_PATH, TEXTS_PATH, WITHHOLD_PATH } from './control/operations.ts';
 
 export interface OwnerAccessOptions {
   readonly data: string;

@@ -12,7 +12,7 @@ import { parseAddress } from './gateway-address.ts';
 import { parseListen } from './listen-setting.ts';
 
 export interface Setting {
-  readonly name: Exclude<keyof Configuration, 'acceptLoss' | 'acceptClock'>;
+  readonly name: Exclude<keyof Configuration, 'acceptLoss' | 'acceptClock' | 'readOnly'>;
   readonly flag: string;
   readonly variable: string;
   readonly default: string | number | boolean | undefined;
@@ -49,6 +49,7 @@ export interface Configuration {
   readonly mirror?: string;
   /** `nats://a:4222,b:4222,c:4222`. */
   readonly log?: string;
+  readonly readOnly?: string;
   readonly acceptLoss?: boolean;
   readonly acceptClock?: boolean;
 }
@@ -166,8 +167,12 @@ export const SETTINGS: readonly Setting[] = [
   },
 ];
 
-/** Answers to what a start asks. Without variables: each is for one start, not for all. */
+/** What is said at one start, such as answers to what it asks. Without variables: it is not for all starts. */
 export const ANSWERS: readonly Option[] = [
+  new Option(
+    '--read-only <reason>',
+    'store nothing, and tell everyone why, until "presence read-only off"',
+  ),
   new Option(
     '--accept-loss',
     'go on with what is there after a start has said that the log has lost entries',

@@ -58,6 +58,9 @@ async function serve(given: Configuration, context: ProcessContext): Promise<voi
   await using gateway = await start(configuration, { context, logger, report, origin, listen });
   if (!hasPages()) logger.warn(`the pages are not built, and browsers get JSON. ${PAGES_MEND}`);
   report.serving(gateway.address);
+  const reason = gateway.readOnly();
+  if (reason !== undefined)
+    logger.warn({ reason }, 'read-only: nothing is stored until "presence read-only off"');
   manager.ready(() => gateway.turn());
   const { metricsUrl } = gateway;
   if (metricsUrl !== undefined) logger.info({ metrics: metricsUrl }, 'metrics are counted');

@@ -19,6 +19,7 @@ export const ADDRESS_PATH = '/address';
 export const PREVIEW_PATH = '/withhold/preview';
 export const TEXTS_PATH = '/withhold/texts';
 export const WITHHOLD_PATH = '/withhold';
+export const READ_ONLY_PATH = '/read-only';
 
 export function controlOperations(context: WithholdingContext): ControlOperations {
   return {
@@ -28,6 +29,13 @@ export function controlOperations(context: WithholdingContext): ControlOperation
       textsOf(context, { ...targetIn(body), beneath: beneathIn(body) }, signal),
     [WITHHOLD_PATH]: (body, signal) =>
       withhold(context, { ...targetIn(body), reason: reasonIn(body), signal }),
+    async *[READ_ONLY_PATH](body) {
+      const { log } = context;
+      const wanted = isJsonObject(body) ? body['to'] : undefined;
+      if (wanted === 'on') log.setReadOnly(reasonIn(body));
+      if (wanted === 'off') log.setReadOnly(undefined);
+      yield JSON.stringify({ readOnly: log.readOnly() ?? null });
+    },
   };
 }
 

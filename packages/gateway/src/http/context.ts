@@ -25,6 +25,8 @@ export interface StartupContext {
   /** The public address, if the operator set one; without a trailing slash. */
   readonly publicUrl: string | undefined;
   state(): State;
+  /** Why the owner lets nothing be stored; undefined while entries are stored. */
+  readOnly(): string | undefined;
   /** How many entries are known to be unreadable. */
   unreadable(): number;
 }

@@ -70,11 +70,18 @@ export type AppendResult =
   | { readonly outcome: 'appended' | 'repeated'; readonly metadata: EntryMetadata }
   /** The key belongs to an entry with another content, whose metadata this is. Nothing was stored. */
   | { readonly outcome: 'conflict'; readonly metadata: EntryMetadata }
-  /**
-   * The disk is full or failed, or the log is closed. Whether a write that failed took effect is
-   * unknown until the log is opened again; retrying with the same key is safe.
-   */
-  | { readonly outcome: 'refused'; readonly code: 'out-of-space' | 'unavailable' };
+  | AppendRefusal;
+
+/**
+ * The disk is full or failed, or the log is closed. Whether a write that failed took effect is
+ * unknown until the log is opened again; retrying with the same key is safe. `reason`: why its owner lets
+ * nothing be stored.
+ */
+export interface AppendRefusal {
+  readonly outcome: 'refused';
+  readonly code: 'out-of-space' | 'unavailable';
+  readonly reason?: string;
+}
 
 /** The result for a draft whose key, if it has one, no other entry has. */
 export type AppendOutcome = Exclude<AppendResult, { readonly outcome: 'conflict' }>;
@@ -236,6 +243,10 @@ export interface Log extends AsyncDisposable {
   readonly id: string;
   /** False while entries cannot be stored, for example on a full disk. Reads go on. */
   writable(): boolean;
+  /** Why the owner lets nothing be stored; undefined while entries are stored. */
+  readOnly(): string | undefined;
+  /** From now on, also after a restart. For the process that owns the log. */
+  setReadOnly(reason: string | undefined): void;
   damage(): Damage;
   /** The time that an entry would get now, in ms since 1970: not less than that of any entry. */
   now(): number;

@@ -27,6 +27,8 @@ export async function draftFor(
   { kind, body, key }: Contribution,
 ): Promise<ParsedDraft> {
   if (mirror !== undefined) throw mirror.refusal();
+  const reason = log.readOnly();
+  if (reason !== undefined) throw readOnlyError(reason);
   const chunks = body instanceof Uint8Array ? smallChunksOf(body) : body;
   return await readDraft(kind, chunks, { grammar, spool: () => log.spool(), key });
 }
@@ -60,7 +62,14 @@ export async function appendOnce(log: Log, draft: Draft): Promise<AppendOutcome>
 /** The metadata of the stored entry. Throws a `GatewayError` if the draft was not stored. */
 export function metadataOf(result: AppendOutcome): EntryMetadata {
   if (result.outcome !== 'refused') return result.metadata;
+  if (result.reason !== undefined) throw readOnlyError(result.reason);
   throw new GatewayError(result.code, REFUSED[result.code]);
+}
+
+/** `reason`: why the owner lets nothing be stored. */
+export function readOnlyError(reason: string): GatewayError {
+  const detail = `Cannot store this entry: whoever runs this gateway has made it read-only. The reason: ${quoted(reason)}. Reading, searching, streams and presence go on. ${RETRY}`;
+  return new GatewayError('unavailable', detail);
 }
 
 /** In what a draft differs from an entry; undefined if one of them is too large to be compared. */

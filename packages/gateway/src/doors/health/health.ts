@@ -29,19 +29,29 @@ function healthz(context: RequestContext<StartupContext>): Promise<void> {
   return sendState(context, 200);
 }
 
-/** 200 while entries can be stored. Also says how many entries cannot be read, if there are any. */
+/**
+ * 200 while entries can be stored, and while only the owner lets nothing be stored: who reads is served. Also says how
+ * many entries cannot be read, if there are any.
+ */
 function readyz(context: RequestContext<StartupContext>): Promise<void> {
-  const unreadable = context.app.unreadable();
-  const damage = unreadable === 0 ? {} : { unreadable };
-  return sendState(context, context.app.state() === 'breathing' ? 200 : 503, damage);
+  const { app } = context;
+  const unreadable = app.unreadable();
+  const readOnly = app.readOnly();
+  const more = {
+    ...(readOnly === undefined ? {} : { readOnly }),
+    ...(unreadable === 0 ? {} : { unreadable }),
+  };
+  const isReady =
+    app.state() === 'breathing' || (app.state() === 'holding' && readOnly !== undefined);
+  return sendState(context, isReady ? 200 : 503, more);
 }
 
 function sendState(
   context: RequestContext<StartupContext>,
   status: number,
-  damage: { readonly unreadable?: number } = {},
+  more: { readonly unreadable?: number; readonly readOnly?: string } = {},
 ): Promise<void> {
-  const body = jsonBody({ status: context.app.state(), ...damage });
+  const body = jsonBody({ status: context.app.state(), ...more });
   return sendResponse(context, {
     status,
     type: JSON_TYPE,

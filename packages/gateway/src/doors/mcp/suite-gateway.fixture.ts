@@ -43,7 +43,8 @@ export async function startSuiteGateway(): Promise<SuiteGateway> {
   const words = await readFile(LANGUAGE);
   const language = parseLanguage(words.toString(), 'mova-snu.yaml');
   const state = (): 'breathing' => 'breathing';
-  const startup = { language, report, publicUrl: undefined, state, unreadable: () => 0 };
+  const readOnly = (): undefined => undefined;
+  const startup = { language, report, publicUrl: undefined, state, readOnly, unreadable: () => 0 };
   const mcp = receiveMessages(async (app) => new SdkHandler(app, suiteServer));
   const router = new Router<DoorContext>(
     {

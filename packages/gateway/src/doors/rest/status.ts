@@ -1,5 +1,5 @@
 /** The status document (PROTOCOL.md section 2). */
-import { SERVICE_LINK_HEADER, statusDocument } from '@open-presence/protocol';
+import { localize, quoted, SERVICE_LINK_HEADER, statusDocument } from '@open-presence/protocol';
 
 import { sendResponse, jsonBody } from '../../http/response/response.ts';
 import { contentLanguage, JSON_TYPE, NO_STORE } from '../../http/response/headers.ts';
@@ -12,7 +12,11 @@ export async function status(
 ): Promise<void> {
   const { app, request } = context;
   const locale = localeFor(request);
-  const document = statusDocument(app.language, app.state(), locale, new Date());
+  const usual = statusDocument(app.language, app.state(), locale, new Date());
+  const readOnly = app.readOnly();
+  const held = localize(app.language.states.holding.meaning, locale);
+  const message = `${held} ${quoted(readOnly ?? '')} ${usual.message}`;
+  const document = readOnly === undefined ? usual : { ...usual, message };
   const headers = { ...NO_STORE, ...contentLanguage(locale, ...varied), ...SERVICE_LINK_HEADER };
   await sendResponse(context, { status: 200, type: JSON_TYPE, headers, body: jsonBody(document) });
 }

@@ -40,7 +40,7 @@ export function shellOf(context: RequestContext<StartupContext>): Shell {
     states: {
       breathing: stateText(states, 'breathing', locale),
       waking: stateText(states, 'waking', locale),
-      holding: stateText(states, 'holding', locale),
+      holding: withReason(stateText(states, 'holding', locale), app.readOnly()),
       resting: stateText(states, 'resting', locale),
     },
     rooms: rooms.map((room) => roomName(room, locale)),
@@ -63,6 +63,11 @@ export function roomName({ slug, title }: Room, locale: Locale): RoomName {
 function stateText(states: Language['states'], state: State, locale: Locale): StateText {
   const { name, meaning } = states[state];
   return { name: localize(name, locale), meaning: localize(meaning, locale) };
+}
+
+/** `reason`: why the owner lets nothing be stored. */
+function withReason(state: StateText, reason: string | undefined): StateText {
+  return reason === undefined ? state : { ...state, meaning: `${state.meaning} ${reason}` };
 }
 
 function kindText(kinds: Language['kinds'], kind: Kind, locale: Locale): KindText {

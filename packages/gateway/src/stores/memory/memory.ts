@@ -61,6 +61,7 @@ class MemoryLog implements Log {
   readonly id: string = randomUUID();
   readonly #salt = randomInt(SALTS);
   readonly #sectionSize: number;
+  #readOnly: string | undefined;
   readonly #entries: StoredEntry[] = [];
   readonly #keys = new Map<string, StoredEntry>();
   readonly #withholdings: Withholding[] = [];
@@ -71,7 +72,15 @@ class MemoryLog implements Log {
   }
 
   writable(): boolean {
-    return true;
+    return this.#readOnly === undefined;
+  }
+
+  readOnly(): string | undefined {
+    return this.#readOnly;
+  }
+
+  setReadOnly(reason: string | undefined): void {
+    this.#readOnly = reason;
   }
 
   damage(): Damage {
@@ -96,6 +105,8 @@ class MemoryLog implements Log {
 
   async append(draft: Draft): Promise<AppendResult> {
     const { kind, room, key } = draft;
+    const reason = this.#readOnly;
+    if (reason !== undefined) return { outcome: 'refused', code: 'unavailable', reason };
     const body = bodyOf(draft);
     const keyHex = key && hex(key);
     const earlier = keyHex === undefined ? undefined : this.#keys.get(keyHex);

@@ -8,6 +8,8 @@ export interface DataPaths {
   readonly lastCommit: string;
   /** Says, where it is there, that the folder is a backup, and of what. */
   readonly backup: string;
+  /** Why nothing is stored, where it is there. */
+  readonly readOnly: string;
   /** Finds entries by their idempotency keys. */
   readonly keys: string;
   /** Folder with a folder for each segment (see `segment-record.ts`). */
@@ -25,6 +27,7 @@ export function dataPathsIn(folder: string): DataPaths {
     log: join(folder, 'log.sqlite'),
     lastCommit: join(folder, 'last-commit'),
     backup: join(folder, 'backup.json'),
+    readOnly: join(folder, 'read-only'),
     keys: join(folder, 'keys.sqlite'),
     segments: join(folder, 'segments'),
     large: join(folder, 'large'),

@@ -87,7 +87,8 @@ export class LogReader {
   }
 
   writable(): boolean {
-    return this.shared.writable && !this.shared.streamHolding;
+    const { writable, streamHolding, readOnly } = this.shared;
+    return writable && !streamHolding && readOnly === 0;
   }
 
   damage(): Damage {

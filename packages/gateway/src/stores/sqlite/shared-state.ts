@@ -11,6 +11,7 @@ const NUMBERS = [
   'derivedWithheld',
   'messagesBehind',
   'completeAt',
+  'readOnly',
 ] as const;
 const SWITCHES = ['streamHolding', 'keysSpoiled', 'searchFailing', 'hasIndexes'] as const;
 const HEAD = NUMBERS.length + SWITCHES.length;
@@ -40,6 +41,8 @@ export class SharedState {
   declare messagesBehind: number;
   /** When that copy last had all that its stream had, in ms since 1970. */
   declare completeAt: number;
+  /** Changes whenever the owner lets nothing be stored, or says another reason; 0 while entries are stored. */
+  declare readOnly: number;
   /** Whether the stream of a cluster takes no messages now. */
   declare streamHolding: boolean;
   /** Whether an idempotency key was found to be missing. Set by any thread; the writer sees to it. */

@@ -6,6 +6,7 @@ import { entryId, GatewayError } from '@open-presence/protocol';
 
 import type {
   AppendOutcome,
+  AppendRefusal,
   AppendResult,
   Draft,
   Log,
@@ -27,6 +28,7 @@ import { causeOf, type FaultCause } from '../../storage-fault.ts';
 import { ThreadCaller } from '../../thread-call.ts';
 import { DamageClient } from './damage/damage-client.ts';
 import type { DataPaths } from './data-paths.ts';
+import { ReadOnlySwitch } from './read-only.ts';
 import { FileSpool } from './large/file-spool.ts';
 import { UploadThreads } from './large/upload-threads.ts';
 import { LogReader } from './reader.ts';
@@ -59,6 +61,7 @@ export class SqliteLog extends LogReader implements Log {
   readonly #queries: SearchClient;
   readonly #calls: ThreadCaller<AppendThreadCalls>;
   readonly #isShared: boolean;
+  readonly #readOnly: ReadOnlySwitch;
   readonly #watchers: HeadWatchers;
   readonly #uploadThreads: UploadThreads;
   readonly #spools = new Set<FileSpool>();
@@ -70,12 +73,21 @@ export class SqliteLog extends LogReader implements Log {
     const tell = (message: FromReader): void => segments.postMessage(message);
     super(paths, new SharedState(shared), { queries, damage, tell });
     this.#paths = paths;
+    this.#readOnly = new ReadOnlySwitch(paths, this.shared);
     this.#queries = queries;
     this.#uploadThreads = new UploadThreads(this.shared);
     this.#watchers = new HeadWatchers(this.shared);
     this.#writer = new AppendClient(writer);
     this.#calls = new ThreadCaller(writer);
     this.#isShared = isShared;
+  }
+
+  readOnly(): string | undefined {
+    return this.#readOnly.reason;
+  }
+
+  setReadOnly(reason: string | undefined): void {
+    this.#readOnly.set(reason);
   }
 
   spool(): Spool {
@@ -85,8 +97,12 @@ export class SqliteLog extends LogReader implements Log {
   }
 
   async append(draft: Draft): Promise<AppendResult> {
-    if (this.#closing !== undefined) return { outcome: 'refused', code: 'unavailable' };
+    const refused = this.#refusal();
     const { kind, room, facets, key, portability = 'exact', body } = draft;
+    if (refused !== undefined) {
+      if (body instanceof FileSpool) await body[Symbol.asyncDispose]();
+      return refused;
+    }
     const packed = { kind, room, facets, key, portability };
     if (body instanceof Uint8Array)
       return await this.#append({ ...packed, body, large: undefined });
@@ -100,8 +116,9 @@ export class SqliteLog extends LogReader implements Log {
     { kind, room, facets, key, portability = 'exact', body }: SmallDraft,
     onResult: (result: SmallAppendResult) => void,
   ): void {
-    if (this.#closing !== undefined) {
-      onResult({ outcome: 'refused', code: 'unavailable' });
+    const refused = this.#refusal();
+    if (refused !== undefined) {
+      onResult(refused);
       return;
     }
     const draft = { kind, room, facets, key, portability, body, large: undefined };
@@ -133,6 +150,12 @@ export class SqliteLog extends LogReader implements Log {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closing ??= this.#close();
     await this.#closing;
+  }
+
+  #refusal(): AppendRefusal | undefined {
+    const { reason } = this.#readOnly;
+    if (reason !== undefined) return { outcome: 'refused', code: 'unavailable', reason };
+    return this.#closing && { outcome: 'refused', code: 'unavailable' };
   }
 
   async #append(draft: PackedDraft): Promise<AppendResult> {

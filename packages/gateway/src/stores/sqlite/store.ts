@@ -28,6 +28,7 @@ import { adoptName, openLogIfExists, rollBackJournal } from './log/log-database.
 import { readStreamPosition } from './replica/stream-progress.ts';
 import { isLocked, lockFile } from './lock-file.ts';
 import { prepareFolder } from './prepare-folder.ts';
+import { ReadOnlySwitch } from './read-only.ts';
 import { SharedState } from './shared-state.ts';
 import { type SqliteConnection, SqliteLog } from './sqlite-log.ts';
 import type {
@@ -181,6 +182,7 @@ function openFolder(options: SqliteOptions, opened: AsyncDisposableStack): Opene
   const shared = new SharedState();
   if (options.segmentSize !== undefined) shared.segments.size = options.segmentSize;
   const { fileThreads = DEFAULT_FILE_THREADS } = options;
+  ReadOnlySwitch.restore(paths, shared);
   shared.uploadThreads = Math.max(1, Math.floor(fileThreads / 2));
   const start: OpenedFolder['start'] = async (path, youngGenerationMb, given) => {
     const resourceLimits = { maxYoungGenerationSizeMb: youngGenerationMb };

@@ -8,7 +8,7 @@ import type { ParsedDraft } from '../../../intake/parsed-draft.ts';
 import { portableEntry } from '../../../json/portable-entry.ts';
 import type { RawJson } from '../../../json/raw-json.ts';
 import type { AppendOutcome, Entry } from '../../../log/log.ts';
-import { appendOnce, draftFor, metadataOf } from '../../../operations/append.ts';
+import { appendOnce, draftFor, metadataOf, readOnlyError } from '../../../operations/append.ts';
 import { notesOn } from '../../../operations/draft-notes.ts';
 import { companionsFor } from '../../../operations/first-contact.ts';
 import { nextActions, type NextAction } from '../../../operations/next-actions.ts';
@@ -157,7 +157,9 @@ function assertAppended(
 ): void {
   const stored = start + results.filter(({ outcome }) => outcome !== 'refused').length;
   for (const result of results) {
-    if (result.outcome === 'refused') throw refusalOf(result.code, stored, count);
+    if (result.outcome !== 'refused') continue;
+    if (result.reason !== undefined && stored === 0) throw readOnlyError(result.reason);
+    throw refusalOf(result.code, stored, count);
   }
   results.forEach(metadataOf);
 }
