@@ -72,7 +72,7 @@ export class GardenPicture {
     this.#options = options;
     const { canvas, locale, entries, activity, silences } = options;
     const { oldest, newest } = activity;
-    const timeline = new Timeline(silences, oldest, newest);
+    const timeline = new Timeline(silences, oldest, newest, activity.head);
     this.timeline = timeline;
     const ends = {
       oldest: oldest === undefined ? undefined : timeline.at(oldest),

@@ -8,7 +8,7 @@ import { drawMeadows } from './meadow.ts';
 import { GROUND_END, HORIZON, type PictureSize } from '../place.ts';
 import { nameOf, type Scene, type SceneGrowth, type SceneItem } from '../scene.ts';
 import { Sprites } from './sprites.ts';
-import { durationText, ticksIn } from '../time/time-axis.ts';
+import { dayText, durationText, ticksIn } from '../time/time-axis.ts';
 import type { TimeRange } from '../garden-data.ts';
 import { lengthOf, positionOf } from '../time/time-view.ts';
 import type { Timeline } from '../time/timeline.ts';
@@ -144,7 +144,9 @@ export class Painter {
     const ticks = timeline
       .unfolded(view)
       .flatMap((range) => ticksIn(range, shortest, this.#locale));
-    for (const { time, label } of ticks) {
+    const days = timeline.folds.map(({ to }) => ({ time: to, label: dayText(to, this.#locale) }));
+    let end = 0;
+    for (const { time, label } of [...days, ...ticks].toSorted((a, b) => a.time - b.time)) {
       const x = xOf(time);
       const half = context.measureText(label).width / 2 + 4;
       context.globalAlpha = 0.35;
@@ -154,7 +156,9 @@ export class Painter {
       context.lineTo(x, y + 9);
       context.stroke();
       context.globalAlpha = 1;
-      if (x > half && x < size.width - half) context.fillText(label, x, y + 20);
+      if (x - half < end || x > size.width - half) continue;
+      context.fillText(label, x, y + 20);
+      end = x + half;
     }
     for (const { from, to } of timeline.folds) this.#drawFold(xOf(from), xOf(to), size, to - from);
   }
@@ -164,6 +168,9 @@ export class Painter {
     const context = this.#context;
     const middle = (left + right) / 2;
     if (right < 0 || left > width) return;
+    const text = durationText(length, this.#locale);
+    // Beside one another, their lengths are shown from nearer by.
+    const isAlone = right - left > context.measureText(text).width / 2;
     context.globalAlpha = 0.5;
     context.setLineDash([2, 5]);
     context.beginPath();
@@ -172,7 +179,7 @@ export class Painter {
     context.stroke();
     context.setLineDash([]);
     context.globalAlpha = 1;
-    context.fillText(durationText(length, this.#locale), middle, height * HORIZON - 10);
+    if (isAlone) context.fillText(text, middle, height * HORIZON - 10);
   }
 
   /** They are drawn again only when they or the view have changed. */

@@ -30,7 +30,7 @@ describe('tiles', () => {
     });
     const property = fc.property(view, ({ from, length, width }) => {
       const to = from + length;
-      const tiles = tilesIn({ from, to }, width, new Timeline([], from, to));
+      const tiles = tilesIn({ from, to }, width, new Timeline([], from, to, 1));
       assert.ok((tiles[0]?.from ?? Infinity) <= from);
       assert.ok((tiles.at(-1)?.to ?? 0) >= to);
       for (const [index, tile] of tiles.slice(1).entries())

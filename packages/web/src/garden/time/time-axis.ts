@@ -78,6 +78,11 @@ const UNITS = [
   ['second', SECOND],
 ] as const;
 
+/** Such as "Nov 27". */
+export function dayText(time: number, locale: string): string {
+  return new Intl.DateTimeFormat(locale, DATE).format(time);
+}
+
 /** Such as "6 days". */
 export function durationText(length: number, locale: string): string {
   const [unit, size] = UNITS.find(([, least]) => length >= 2 * least) ?? UNITS[5];

@@ -27,6 +27,17 @@ describe('the timeline', () => {
     assert.ok(tilesIn(whole, 1000, timeline).length < 8, 'nothing is loaded of a silence');
   });
 
+  it('shows the bursts of twenty days, with a night between each', () => {
+    const days = Array.from({ length: 20 }, (_, day) =>
+      Array.from({ length: 30 }, (__, at) => NOW + day * DAY + at * 20 * SECOND),
+    );
+    const timeline = timelineOf(days.flat());
+    assert.equal(timeline.folds.length, 19);
+    const whole = timeline.at(days[19]?.[29] ?? 0) - timeline.at(NOW);
+    const first = timeline.at(days[0]?.[29] ?? 0) - timeline.at(NOW);
+    assert.ok(first / whole > 0.015, `${first / whole}`);
+  });
+
   it('leaves time as it is where entries come evenly', () => {
     const timeline = timelineOf(Array.from({ length: 40 }, (_, at) => NOW + at * DAY));
     assert.deepEqual(timeline.folds, []);
@@ -51,7 +62,7 @@ describe('the timeline', () => {
   });
 
   it('moves nothing that is shown when a long silence ends', () => {
-    const timeline = new Timeline([], NOW, NOW + 60 * SECOND);
+    const timeline = new Timeline([], NOW, NOW + 60 * SECOND, 60);
     const before = timeline.at(NOW + 30 * SECOND);
     timeline.extend(NOW + 3 * DAY, NOW + 3 * DAY);
     assert.equal(timeline.at(NOW + 30 * SECOND), before);

@@ -5,38 +5,44 @@
 import type { TimeRange } from '../garden-data.ts';
 import { lengthOf } from './time-view.ts';
 
-/** A silence is folded if it is longer than this, in ms, and than this part of all other time that is shown. */
+/**
+ * Silences are folded if they are longer than this, in ms, and than so many of the stretches between them; and if these
+ * have so many entries, on the average: entries that came one by one have no silences that stand out.
+ */
 const LEAST_SILENCE = 60_000;
-const LEAST_SHARE = 0.2;
-const MAX_FOLDS = 16;
-/** The width of a fold: this part of all other time, or ms where there is none. */
+const LEAST_TIMES = 3;
+const LEAST_ENTRIES = 3;
+const MAX_FOLDS = 48;
+/** The width of a fold: this part of all other time, all folds together at most that part. In ms at least. */
 const WIDTH = 0.08;
+const ALL_WIDTHS = 0.5;
 const LEAST_WIDTH = 2000;
+/** What times lose on the way to a place and back, in ms. */
+const ROUNDING = 0.001;
 
 export class Timeline {
   /** In their order. Nothing was stored within them. */
   readonly folds: TimeRange[];
   #newest: number | undefined;
   readonly #width: number;
+  /** What is folded later. */
+  readonly #least: number;
 
-  /** `silences`: the longest, in any order. The others are those of the oldest and the newest entry. */
+  /** `silences`: the longest, in any order. `oldest`, `newest`: times of entries. `entries`: how many there are. */
   constructor(
     silences: readonly TimeRange[],
     oldest: number | undefined,
     newest: number | undefined,
+    entries: number,
   ) {
-    let rest = (newest ?? 0) - (oldest ?? 0);
-    const folds: TimeRange[] = [];
-    for (const silence of silences.toSorted((a, b) => lengthOf(b) - lengthOf(a))) {
-      const left = rest - lengthOf(silence);
-      const least = Math.max(LEAST_SILENCE, LEAST_SHARE * left);
-      if (folds.length === MAX_FOLDS || lengthOf(silence) < least) break;
-      folds.push(silence);
-      rest = left;
-    }
+    const length = (newest ?? 0) - (oldest ?? 0);
+    const folds = foldsOf(silences, length, entries);
+    const rest = length - sum(folds);
     this.folds = folds.toSorted((a, b) => a.from - b.from);
     this.#newest = newest;
-    this.#width = Math.max(LEAST_WIDTH, rest * WIDTH);
+    const part = Math.min(WIDTH, ALL_WIDTHS / Math.max(1, folds.length));
+    this.#width = Math.max(LEAST_WIDTH, rest * part);
+    this.#least = Math.max(LEAST_SILENCE, rest / 4);
   }
 
   /** The place of a time. */
@@ -68,8 +74,8 @@ export class Timeline {
   /** The time between two places, without what is folded. */
   unfolded({ from, to }: TimeRange): TimeRange[] {
     const parts: TimeRange[] = [];
-    let start = this.timeAt(from);
-    const end = this.timeAt(to);
+    let start = this.timeAt(from) - ROUNDING;
+    const end = this.timeAt(to) + ROUNDING;
     for (const fold of this.folds) {
       if (fold.to <= start || fold.from >= end) continue;
       if (fold.from >= start) parts.push({ from: start, to: fold.from });
@@ -81,16 +87,33 @@ export class Timeline {
   /** Entries were stored after the newest: what was silence until then may be folded. Earlier places stay. */
   extend(first: number, last: number): void {
     const newest = this.#newest;
-    const least = Math.max(LEAST_SILENCE, (LEAST_SHARE / WIDTH) * this.#width);
-    if (newest !== undefined && first - newest >= least)
+    if (newest !== undefined && first - newest >= this.#least)
       this.folds.push({ from: newest, to: first });
     this.#newest = Math.max(newest ?? 0, last);
   }
+}
+
+/** The silences that stand out of time: a week between two bursts as well as each night between those of a week. */
+function foldsOf(silences: readonly TimeRange[], length: number, entries: number): TimeRange[] {
+  const longest = silences
+    .filter((silence) => lengthOf(silence) >= LEAST_SILENCE)
+    .toSorted((a, b) => lengthOf(b) - lengthOf(a))
+    .slice(0, MAX_FOLDS);
+  const last = longest.findLastIndex((silence, index) => {
+    const stretches = index + 2;
+    const stretch = (length - sum(longest.slice(0, index + 1))) / stretches;
+    return entries >= LEAST_ENTRIES * stretches && lengthOf(silence) >= LEAST_TIMES * stretch;
+  });
+  return longest.slice(0, last + 1);
+}
+
+function sum(ranges: readonly TimeRange[]): number {
+  return ranges.reduce((total, range) => total + lengthOf(range), 0);
 }
 
 /** The silences between times, and their ends. */
 export function timelineOf(times: readonly number[]): Timeline {
   const sorted = times.toSorted((a, b) => a - b);
   const silences = sorted.slice(1).map((to, index) => ({ from: sorted[index] ?? to, to }));
-  return new Timeline(silences, sorted[0], sorted.at(-1));
+  return new Timeline(silences, sorted[0], sorted.at(-1), sorted.length);
 }

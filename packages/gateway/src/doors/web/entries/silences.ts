@@ -5,9 +5,9 @@ import { yieldPeriodically } from '../../../fair-turns.ts';
 import type { Log, Seq } from '../../../log/log.ts';
 
 /** A range is looked through in so many steps: a silence that is shorter than one is not found there. */
-const STEPS = 24;
+const STEPS = 64;
 /** How many ranges are looked through: all time, and what lies between silences. */
-const MAX_RANGES = 4;
+const MAX_RANGES = 3;
 
 /** Between the seqs of two entries, with their times. */
 interface Stretch {
