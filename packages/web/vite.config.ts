@@ -45,6 +45,10 @@ function fontLicense(): Plugin {
 /** Scripts of languages that cards are drawn with. */
 const CARD_FONTS = ['cyrillic', 'cyrillic-ext', 'greek', 'latin', 'latin-ext', 'vietnamese'];
 
+const RESVG = `resvg.wasm is @resvg/resvg-wasm 2.6.2, unchanged, under the Mozilla Public License 2.0
+(https://www.mozilla.org/MPL/2.0/). Its source is at https://github.com/thx/resvg-js/tree/v2.6.2.
+`;
+
 /** What draws cards reads these files beside itself. */
 function cardFiles(): Plugin {
   const folder = join(import.meta.dirname, 'dist/server/card-files');
@@ -55,6 +59,8 @@ function cardFiles(): Plugin {
     writeBundle() {
       mkdirSync(folder, { recursive: true });
       copy('@resvg/resvg-wasm/index_bg.wasm', 'resvg.wasm');
+      // As its licence demands.
+      writeFileSync(join(folder, 'resvg.txt'), RESVG);
       for (const script of CARD_FONTS) {
         const name = `literata-${script}-wght-normal.woff2`;
         copy(`@fontsource-variable/literata/files/${name}`, name);
