@@ -36,7 +36,8 @@ export class ReadOnlySwitch {
       renameSync(unfinished, readOnly);
     }
     flushFolder(folder);
-    this.#shared.readOnly = reason === undefined ? 0 : Math.max(Date.now(), this.#known + 1);
+    this.#shared.readOnly =
+      reason === undefined ? 0 : Math.max(Date.now(), this.#shared.readOnly + 1);
   }
 
   /** As the folder says, when the log is opened. */
