@@ -43,7 +43,7 @@ export interface SeqRun {
   readonly to: number;
 }
 
-/** The tiles that a view of so many pixels consists of: none of what is folded. */
+/** The tiles of a view of this width, in pixels: none of what is folded. */
 export function tilesIn(view: TimeRange, width: number, timeline: Timeline): TileKey[] {
   const shortest = (lengthOf(view) / Math.max(1, width)) * MIN_SPAN_WIDTH;
   const level = Math.ceil(Math.log2(shortest));

@@ -5,12 +5,11 @@
 import type { TimeRange } from '../garden-data.ts';
 import { lengthOf } from './time-view.ts';
 
-/**
- * Silences are folded if they are longer than this, in ms, and than so many of the stretches between them; and if these
- * have so many entries, on the average: entries that came one by one have no silences that stand out.
- */
+/** No silence is folded that is shorter, in ms. */
 const LEAST_SILENCE = 60_000;
+/** A silence that is folded is this many times as long as an average stretch between silences. */
 const LEAST_TIMES = 3;
+/** An average stretch has at least this many entries. Where they came one by one, no silence stands out. */
 const LEAST_ENTRIES = 3;
 const MAX_FOLDS = 48;
 /** The width of a fold: this part of all other time, all folds together at most that part. In ms at least. */

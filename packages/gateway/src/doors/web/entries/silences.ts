@@ -4,7 +4,7 @@ import type { TimeRange } from '@open-presence/web/page-data';
 import { yieldPeriodically } from '../../../fair-turns.ts';
 import type { Log, Seq } from '../../../log/log.ts';
 
-/** A range is looked through in so many steps: a silence that is shorter than one is not found there. */
+/** Steps in which a range is looked through. A silence that is shorter than one is not found there. */
 const STEPS = 64;
 /** How many ranges are looked through: all time, and what lies between silences. */
 const MAX_RANGES = 3;
