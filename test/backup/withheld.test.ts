@@ -14,7 +14,7 @@ import {
   type GatewayProcess,
   startGatewayProcess,
 } from '../gateway-process.ts';
-import { withhold } from '../withhold/command.ts';
+import { run, withhold } from '../withhold/command.ts';
 import { backUp, presence, restore } from './backup-folder.ts';
 
 const WORD = 'quixotry';
@@ -70,6 +70,32 @@ suite('a backup after entries were withheld', () => {
     using reader = new Gateway(restored.url);
     const { json } = await reader.get('/api/withheld');
     assert.match(JSON.stringify(json), new RegExp(`${small}.*spam|spam.*${small}`));
+  });
+
+  test('keeps what is hidden hidden, and what is shown shown', async () => {
+    const [small, large] = [await say('Hidden one'), await say('Hidden two '.repeat(60_000))];
+    const target = folder('hiding');
+    const served = async (): Promise<string> => {
+      const { report } = await backUp(data, target, { quick: true });
+      assert.equal(report.faults, 0);
+      assert.equal((await presence(['verify', target])).code, 0);
+      const name = folder(`restored-${Date.now()}`);
+      await restore(target, name);
+      await using restored = await startGatewayProcess({ data: name });
+      const text = await (await fetch(`${restored.url}/api/garden`)).text();
+      const back = await run('show', name, '--reason', 'An appeal', '--yes', '--json');
+      assert.equal(back.code, 0, back.stderr);
+      assert.match(await (await fetch(`${restored.url}/api/garden`)).text(), /Hidden one/);
+      return text;
+    };
+    assert.match(await served(), /Hidden one/);
+    const yes = ['--reason', 'Looked into', '--yes'];
+    assert.equal((await run('hide', data, small, large, ...yes)).code, 0);
+    assert.doesNotMatch(await served(), /Hidden/);
+    assert.equal((await run('show', data, small, large, ...yes)).code, 0);
+    const text = await served();
+    assert.match(text, /Hidden one/);
+    assert.match(text, /Hidden two/);
   });
 
   test('waits until entries that are being withheld are listed', async () => {

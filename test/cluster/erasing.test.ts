@@ -8,7 +8,7 @@ import { type Entry, Gateway } from '@open-presence/client';
 import { until } from '../../conformance/until.ts';
 import { filesWith } from '../files-with.ts';
 import type { GatewayProcess } from '../gateway-process.ts';
-import { withhold } from '../withhold/command.ts';
+import { run, withhold } from '../withhold/command.ts';
 import { becomes, commonLog, post, say, Sayings, startCluster } from './members.ts';
 import { needs } from '../needs.ts';
 
@@ -78,6 +78,43 @@ test('what is withheld is erased from the stream', needs('nats-server'), async (
     // Said again after that, it is in the stream again.
     assert.deepEqual(await post(second.url, secret, key), { status: 201, seq });
     await isNowhere(secret, folders);
+  });
+
+  await t.test('not so what is hidden: it is shown again at each, and to a new copy', async () => {
+    const [secret, another] = [`hidden ${randomUUID()}`, `hidden ${randomUUID()}`];
+    const seqs = [
+      await say([first], secret),
+      await say([second], secret.repeat(20_000)),
+      await say([first], another),
+    ];
+    const hidden = await run('hide', second.data, ...(await argumentsFor(second, seqs)));
+    assert.equal(hidden.code, 0, hidden.stderr);
+    const texts = async ({ url }: GatewayProcess): Promise<string> =>
+      await (await fetch(`${url}/api/entries?limit=9`)).text();
+    for (const member of members)
+      await until(
+        () => texts(member),
+        (text) => !text.includes(secret),
+        () => 'it is still given',
+      );
+    const shown = await run('show', first.data, ...(await argumentsFor(first, seqs.slice(0, 2))));
+    assert.equal(shown.code, 0, shown.stderr);
+    await withholdAt(first, ...seqs.slice(2));
+    await isNowhere(another, folders);
+    await using third = await cluster.start(2);
+    await becomes(third, 'breathing');
+    for (const member of [...members, third])
+      await until(
+        () => texts(member),
+        (text) => text.split(secret).length === 20_002,
+        (text) => `it is given ${text.split(secret).length - 1} times`,
+      );
+    const wanted = await withheldAt(first);
+    await until(
+      () => withheldAt(third),
+      (cases) => cases === wanted,
+      (cases) => `${cases} is not ${wanted}`,
+    );
   });
 
   await t.test('a large text', async () => {

@@ -18,6 +18,7 @@ import type {
   ReadEnd,
   Selection,
   RoomCount,
+  WithholdingState,
 } from '../../packages/gateway/src/log/log.ts';
 import {
   cut,
@@ -51,6 +52,8 @@ export async function appendSmall(log: Log, draft: InlineDraft): Promise<SmallAp
 
 export class CheckedLog {
   log: Log;
+  /** What hidden entries say. */
+  readonly #hidden = new Map<number, ExpectedEntry>();
   /** In the order of seq. */
   readonly entries: ExpectedEntry[] = [];
   #appended = 0;
@@ -92,16 +95,27 @@ export class CheckedLog {
     return metadata;
   }
 
-  /** Withholds, and expects nothing of what was said from then on. Returns how many were withheld. */
-  async withhold(seqs: readonly number[], reason = 'spam'): Promise<number> {
+  /** Withholds, and expects nothing of what was said from then on; all of it where it is shown. Returns how many it changed. */
+  async withhold(
+    seqs: readonly number[],
+    reason = 'spam',
+    state?: WithholdingState,
+  ): Promise<number> {
     const { log } = this;
     const before = log.withheld();
-    const count = await log.withhold(seqs, reason);
+    const count = await log.withhold(seqs, reason, state);
     const listed = await Array.fromAsync(log.withholdings({ order: 'oldest', after: before }));
     assert.equal(listed.length, count);
-    for (const { metadata, time } of listed) {
+    for (const { metadata, time, state: listedState } of listed) {
       const { seq, kind, room } = metadata;
-      assert.deepEqual(metadata, this.entries[seq - 1]?.metadata);
+      assert.equal(listedState, state ?? 'withheld');
+      const entry = this.entries[seq - 1] ?? assert.fail('no such entry');
+      assert.deepEqual(metadata, entry.metadata);
+      if (state === 'shown') {
+        this.entries[seq - 1] = this.#hidden.get(seq) ?? assert.fail('it was not hidden');
+        continue;
+      }
+      if (state === 'hidden') this.#hidden.set(seq, entry);
       const at = new Date(time).toISOString();
       const member = `"withheld":${JSON.stringify({ at, reason })}`;
       const text = Buffer.from(`${entryHead(metadata)},${member}}`);

@@ -25,7 +25,7 @@ import { describeSnapshots } from './snapshots.ts';
 import { describeSpooling } from './spooling.ts';
 import { describeLastingThreads, describeThreads } from './threads.ts';
 import { describeWatching } from './watching.ts';
-import { describeLastingWithholding, describeWithholding } from './withholding.ts';
+import { describeHiding, describeLastingWithholding, describeWithholding } from './withholding.ts';
 
 /** Tests a store. `open` makes a new, empty log each time. */
 export function contractOf(name: string, open: () => Promise<Opened>): void {
@@ -45,6 +45,7 @@ export function contractOf(name: string, open: () => Promise<Opened>): void {
     describeCatchingUp(open);
     describeSearching(open);
     describeWithholding(open);
+    describeHiding(open);
     describePortability(open);
     describeManyEntries(open);
     describeRandomSteps(open);

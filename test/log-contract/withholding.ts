@@ -160,6 +160,78 @@ export function describeWithholding(open: Open): void {
   });
 }
 
+export function describeHiding(open: Open): void {
+  describe('an entry that is hidden', () => {
+    it('is given as withheld, found by nothing that it says, and shown again byte for byte', async () => {
+      await using opened = await open();
+      const { log } = opened;
+      const checked = await filled(log);
+      const texts = await readExact(log, SPAM);
+      assert.equal(await checked.withhold(SPAM, 'a flood', 'hidden'), SPAM.length);
+      assert.equal(await checked.withhold(SPAM, 'again', 'hidden'), 0);
+      await checked.checkAll();
+      await assertGone(log);
+      assert.deepEqual(await readExact(log, SPAM, 'hidden'), texts);
+      const entry = await log.entry(8);
+      assert.equal(entry?.withheld?.state, 'hidden');
+      assert.equal(await checked.withhold([8, 41], 'an appeal', 'shown'), 2);
+      await checked.checkAll();
+      await untilSearchable(log);
+      assert.deepEqual(
+        new Set(await seqsFound(log, { textQuery: textQuery(WORD) })),
+        new Set([8, 41]),
+      );
+      const facets = [facet('identity', NAME)];
+      const { items } = await collect(log.readEntries({ facets, order: 'oldest' }));
+      assert.deepEqual(
+        items.map(({ metadata }) => metadata.seq),
+        [8, 41],
+      );
+      assert.deepEqual(await readExact(log, [8, 41]), [texts[0], texts[5]]);
+    });
+
+    it('can be destroyed, and what was destroyed or never hidden cannot be shown', async () => {
+      await using opened = await open();
+      const { log } = opened;
+      const checked = await filled(log);
+      await checked.withhold([8, 41], 'a flood', 'hidden');
+      assert.equal(await checked.withhold([8, 41, 16], 'it was one', 'withheld'), 3);
+      assert.equal(await checked.withhold([8, 41, 16, 1], 'an appeal', 'shown'), 0);
+      assert.equal(await checked.withhold([8, 41], 'again', 'hidden'), 0);
+      await checked.checkAll();
+      assert.equal((await log.entry(8))?.withheld?.state, 'withheld');
+      const [gone] = await readExact(log, [8], 'hidden');
+      assert.equal(gone?.includes(WORD), false);
+      const cases = await Array.fromAsync(log.withholdings({ order: 'oldest' }));
+      assert.deepEqual(
+        cases.map(({ number, metadata, state }) => [number, metadata.seq, state]),
+        [
+          [1, 8, 'hidden'],
+          [2, 41, 'hidden'],
+          [3, 8, 'withheld'],
+          [4, 41, 'withheld'],
+          [5, 16, 'withheld'],
+        ],
+      );
+    });
+  });
+}
+
+async function readExact(
+  log: Log,
+  seqs: readonly number[],
+  form: 'exact' | 'hidden' = 'exact',
+): Promise<string[]> {
+  return await Promise.all(
+    seqs.map(async (seq) => {
+      const entry = (await log.entry(seq, form)) ?? assert.fail(`no entry ${seq}`);
+      return Buffer.concat(
+        await Array.fromAsync(entry.chunks(), (chunk) => Buffer.from(chunk)),
+      ).toString();
+    }),
+  );
+}
+
 export function describeLastingWithholding(open: () => Promise<Reopenable>): void {
   it('withheld entries stay withheld', async () => {
     await using opened = await open();
@@ -170,6 +242,19 @@ export function describeLastingWithholding(open: () => Promise<Reopenable>): voi
     await checked.checkAll();
     await assertGone(checked.log);
     await checked.withhold([1, 2]);
+    await checked.checkAll();
+  });
+
+  it('hidden entries stay hidden, and can be shown', async () => {
+    await using opened = await open();
+    const checked = await filled(opened.log);
+    await checked.withhold(SPAM, 'a flood', 'hidden');
+    checked.log = await opened.reopen();
+    await checked.checkAll();
+    await assertGone(checked.log);
+    await checked.withhold(SPAM, 'an appeal', 'shown');
+    await checked.checkAll();
+    checked.log = await opened.reopen();
     await checked.checkAll();
   });
 }

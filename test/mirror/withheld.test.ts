@@ -9,7 +9,7 @@ import { openLogCopy } from '@open-presence/gateway';
 import { followOrigin } from '../../packages/cli/src/log/follow-origin.ts';
 import { filesWith } from '../files-with.ts';
 import { dataFolder, startGatewayProcess } from '../gateway-process.ts';
-import { withhold } from '../withhold/command.ts';
+import { run, withhold } from '../withhold/command.ts';
 
 const SECRET = 'Quixotry4711';
 
@@ -31,6 +31,40 @@ async function casesOf(gateway: Gateway): Promise<object[]> {
   }));
   return cases.toSorted((a, b) => a.seq - b.seq);
 }
+
+test('a copy keeps nothing of what its origin hides, and has it again when that shows it', async () => {
+  await using folder = await dataFolder();
+  await using origin = await startGatewayProcess();
+  const gateway = new Gateway(origin.url, { identity: SECRET });
+  const small = await gateway.leaveTrace({ text: `${SECRET} one`, note: '\u0000' });
+  const large = await gateway.leaveTrace(`${SECRET} `.repeat(20_000));
+  await gateway.leaveTrace('stays');
+  const [early, late] = ['early', 'late'].map((name) => join(folder.path, name));
+  assert.ok(early !== undefined && late !== undefined);
+  await copyInto(early, gateway);
+  const yes = ['--reason', 'Looked into', '--yes'];
+  const hidden = await run('hide', origin.data, small.id, large.id, ...yes);
+  assert.equal(hidden.code, 0, hidden.stderr);
+  for (const data of [early, late]) {
+    await copyInto(data, gateway);
+    const left = `${SECRET} `.repeat(2);
+    assert.deepEqual(await filesWith(data, `${SECRET} one`), []);
+    assert.deepEqual(await filesWith(data, left), []);
+  }
+  const shown = await run('show', origin.data, small.id, large.id, ...yes);
+  assert.equal(shown.code, 0, shown.stderr);
+  for (const data of [early, late]) {
+    await copyInto(data, gateway);
+    await using served = await startGatewayProcess({ data });
+    const copied = new Gateway(served.url);
+    const lines = async (from: Gateway): Promise<unknown> => await Array.fromAsync(from.log());
+    assert.deepEqual(await lines(copied), await lines(gateway));
+    const seqs = await Array.fromAsync(copied.entries({ identity: SECRET }), ({ seq }) => seq);
+    assert.deepEqual(seqs, [3, 2, 1]);
+    const found = await Array.fromAsync(copied.entries({ q: 'one' }), ({ seq }) => seq);
+    assert.deepEqual(found, [1]);
+  }
+});
 
 test('a copy follows what its origin withholds, and verifies', async () => {
   await using folder = await dataFolder();

@@ -1,4 +1,4 @@
-/** Runs `presence withhold` in a process of its own. */
+/** Runs `presence withhold` and its like in a process of its own. */
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 
@@ -11,10 +11,18 @@ interface Run {
 }
 
 export function withhold(data: string, ...args: readonly string[]): Promise<Run> {
+  return run('withhold', data, ...args);
+}
+
+export function run(
+  command: 'withhold' | 'hide' | 'show',
+  data: string,
+  ...args: readonly string[]
+): Promise<Run> {
   const { promise, resolve } = Promise.withResolvers<Run>();
   const child = execFile(
     process.execPath,
-    [COMMAND, 'withhold', '--data', data, ...args],
+    [COMMAND, command, '--data', data, ...args],
     (_, stdout, stderr) => resolve({ code: child.exitCode ?? -1, stdout, stderr }),
   );
   return promise;

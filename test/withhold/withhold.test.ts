@@ -52,7 +52,7 @@ suite('presence withhold', () => {
     assert.deepEqual([selected, withheld], [3, 0]);
     const unconfirmed = await withhold(data, ...select, '--reason', 'Spam');
     assert.equal(unconfirmed.code, 1);
-    assert.match(unconfirmed.stderr, /is no terminal. Nothing was withheld. Confirm with --yes/);
+    assert.match(unconfirmed.stderr, /is no terminal. Nothing was changed. Confirm with --yes/);
     assert.equal(await textsOf(url), before);
 
     const ending = new AbortController();

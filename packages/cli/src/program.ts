@@ -40,6 +40,8 @@ const GROUPS: Readonly<Record<string, Readonly<Record<string, Source>>>> = {
     cluster: async () => (await import('./cluster.ts')).clusterCommand,
     stats: async () => (await import('./stats/stats.ts')).statsCommand,
     'read-only': async () => (await import('./read-only.ts')).readOnlyCommand,
+    hide: async () => (await import('./withhold.ts')).hideCommand,
+    show: async () => (await import('./withhold.ts')).showCommand,
     withhold: async () => (await import('./withhold.ts')).withholdCommand,
   },
   'More:': {

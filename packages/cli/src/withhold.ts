@@ -1,4 +1,7 @@
-/** `presence withhold`: takes away what was said in entries, beside a running gateway or on its folder. */
+/**
+ * `presence withhold`, `hide` and `show`: take away what was said in entries, for good or until it is shown again,
+ * beside a running gateway or on its folder.
+ */
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline/promises';
 import { text } from 'node:stream/consumers';
@@ -49,6 +52,7 @@ interface Options
   readonly beneath?: string;
   readonly matching?: RegExp;
   readonly namePrefix?: string;
+  readonly hidden?: boolean;
   readonly reason?: string;
   readonly yes?: boolean;
   readonly dryRun?: boolean;
@@ -75,16 +79,74 @@ interface ShownEntry extends OwnMembers {
   readonly [member: string]: unknown;
 }
 
+type State = 'withheld' | 'hidden' | 'shown';
+
 interface Task {
+  readonly state: State;
   readonly access: OwnerAccess;
   readonly ids: readonly string[];
+  /** Whether no entry was found that is meant. */
+  readonly isEmpty?: boolean;
   readonly options: Options;
   readonly signal: AbortSignal;
 }
 
+/** What the three commands say. */
+const TEXTS = {
+  withheld: {
+    name: 'withhold',
+    description: 'take away what was said in entries, for good: their places stay, and say why',
+    notes: 'It also destroys what is hidden; with --hidden that alone.',
+    examples: [
+      "presence withhold 01a1fe76-130a-7000-8000-00000feb750f --reason 'Asked for by its author'",
+      "presence withhold --identity Spammer --since 2026-11-01 --reason 'Advertising' --yes",
+      'presence withhold -q casino --room memory-garden --dry-run',
+      "presence withhold --hidden --until 2026-11-28 --reason 'A flood' --yes",
+    ],
+    question: (count: string) => `Take away what was said in ${count}, for good? [y/N] `,
+  },
+  hidden: {
+    name: 'hide',
+    description: 'take away what was said in entries until it is decided: the owner keeps it',
+    notes:
+      'What is hidden is in no answer, as if it was withheld, but stays in the folder: "presence show" puts it back, and "presence withhold" destroys it.',
+    examples: [
+      "presence hide 01a1fe76-130a-7000-8000-00000feb750f --reason 'Is being looked into'",
+      "presence hide --since 2026-11-27T05:40 --name-prefix bot- --matching '^buy .* now$' --dry-run",
+    ],
+    question: (count: string) => `Hide what was said in ${count}? [y/N] `,
+  },
+  shown: {
+    name: 'show',
+    description: 'put back what was said in entries that are hidden',
+    notes: 'With --dry-run, it shows what is hidden. What was withheld cannot be put back.',
+    examples: [
+      'presence show --dry-run',
+      "presence show 01a1fe76-130a-7000-8000-00000feb750f --reason 'An appeal'",
+    ],
+    question: (count: string) => `Show again what was said in ${count}? [y/N] `,
+  },
+} as const;
+
 export function withholdCommand(context: ProcessContext): Command {
-  const command = new Command('withhold')
-    .description('take away what was said in entries, for good: their places stay, and say why')
+  return commandFor('withheld', context).option(
+    '--hidden',
+    'of these, only what is hidden; alone, everything that is hidden',
+  );
+}
+
+export function hideCommand(context: ProcessContext): Command {
+  return commandFor('hidden', context);
+}
+
+export function showCommand(context: ProcessContext): Command {
+  return commandFor('shown', context);
+}
+
+function commandFor(state: State, context: ProcessContext): Command {
+  const { name, description, notes, examples } = TEXTS[state];
+  const command = new Command(name)
+    .description(description)
     .argument('[ids...]', 'entries by their ids, or by the paths or addresses that end with them')
     .option('--identity <name>', 'what this visitor said')
     .option('--to <name>', 'what is meant for this visitor')
@@ -115,15 +177,9 @@ export function withholdCommand(context: ProcessContext): Command {
     .addOption(settingOption(DATA_SETTING, 'data folder of the gateway'))
     .addOption(settingOption(LANGUAGE_SETTING));
   addGuide(command, {
-    examples: [
-      "presence withhold 01a1fe76-130a-7000-8000-00000feb750f --reason 'Asked for by its author'",
-      "presence withhold --identity Spammer --since 2026-11-01 --reason 'Advertising' --yes",
-      'presence withhold -q casino --room memory-garden --dry-run',
-      "presence withhold --since 2026-11-27T05:40 --name-prefix bot- --matching '^buy .* now$' --dry-run",
-    ],
+    examples: [...examples],
     exitCodes: [0, 1, 2],
-    notes:
-      'A gateway may be running on the folder: only the user who runs it can do this. Entries are selected as listings select them. Without --yes, it shows how many they are and asks; --dry-run shows twenty at random. All are withheld, or none. What was copied elsewhere, to mirrors, exports and backups, is not in reach: mirrors follow by themselves.',
+    notes: `${notes} A gateway may be running on the folder: only the user who runs it can do this. Entries are selected as listings select them. Without --yes, it shows how many they are and asks; --dry-run shows twenty at random. It is done for all of them, or for none. What was copied elsewhere, to mirrors, exports and backups, is not in reach: mirrors follow by themselves.`,
   });
   return command.action(async (ids: readonly string[], options: Options) => {
     const end = new AbortController();
@@ -139,32 +195,32 @@ export function withholdCommand(context: ProcessContext): Command {
         fileThreads: context.fileThreads,
       });
       isOpen = true;
-      await run(context, { access, ids, options, signal: end.signal });
+      await run(context, { state, access, ids, options, signal: end.signal });
     } catch (error) {
       const code = isOpen || isUnexplained ? EXIT_FAILED : EXIT_UNREACHABLE;
-      fail(context, `withhold entries of "${options.data}"`, error, code);
+      fail(context, `${name} entries of "${options.data}"`, error, code);
     }
   });
 }
 
 async function run(context: ProcessContext, given: Task): Promise<void> {
-  const { options, signal } = given;
+  const { state, options, signal } = given;
   const task = await lookedThrough(context, given);
   const output = new Output(context, signal);
   const found = await preview(context, task);
   const { selected, alreadyWithheld, entries } = found;
-  if (options.json !== true) await showSelected(found, output);
+  if (options.json !== true) await showSelected(state, found, output);
   const isConfirmed =
     options.dryRun !== true &&
     selected > 0 &&
-    (options.yes === true || (await confirm(context, selected, signal)));
-  const withheld = isConfirmed ? await withhold(task, found) : 0;
+    (options.yes === true || (await confirm(context, task, selected)));
+  const changed = isConfirmed ? await change(task, found) : 0;
   if (options.json === true) {
     const ids = entries.map(({ id }) => id);
     const shown = options.dryRun === true ? { sample: ids } : { first: ids };
-    const result = { selected, withheld, alreadyWithheld, ...shown };
+    const result = { selected, [state]: changed, alreadyWithheld, ...shown };
     await output.write(`${JSON.stringify(result)}\n`);
-  } else if (isConfirmed) await output.write(`${entryCount(withheld)} withheld.\n`);
+  } else if (isConfirmed) await output.write(`${entryCount(changed)} ${state}.\n`);
   else if (options.dryRun !== true && selected > 0) throw new Error('it was not confirmed');
 }
 
@@ -175,7 +231,8 @@ async function run(context: ProcessContext, given: Task): Promise<void> {
 async function lookedThrough(context: ProcessContext, task: Task): Promise<Task> {
   const { beneath, matching, namePrefix } = task.options;
   const listed = await listedIds(context, task);
-  const given = { ...task, ids: [...task.ids, ...listed] };
+  const ids = [...task.ids, ...listed];
+  const given = { ...task, ids, isEmpty: task.options.from !== undefined && ids.length === 0 };
   if (beneath === undefined && matching === undefined && namePrefix === undefined) return given;
   if (beneath !== undefined && given.ids.length > 0)
     throw new Error('Say which entries either by their ids or by --beneath, not by both.');
@@ -190,7 +247,8 @@ async function lookedThrough(context: ProcessContext, task: Task): Promise<Task>
     read += 1;
     if (read % PROGRESS_STEP === 0) progress.show(read, undefined);
   }
-  return { ...task, ids: [...found], options: withoutFilters(task.options) };
+  const options = withoutFilters(task.options);
+  return { ...task, ids: [...found], isEmpty: found.size === 0, options };
 }
 
 const PROGRESS_STEP = 1000;
@@ -208,6 +266,8 @@ async function listedIds({ stdin }: ProcessContext, { options }: Task): Promise<
 }
 
 async function preview(context: ProcessContext, task: Task): Promise<Selected> {
+  // Without ids, the gateway would take everything that is hidden.
+  if (task.isEmpty === true) return { selected: 0, alreadyWithheld: 0, before: 0, entries: [] };
   using progress = new ProgressBar(context);
   const entries: ShownEntry[] = [];
   let end: Omit<Selected, 'entries'> | undefined;
@@ -230,15 +290,15 @@ function isEntry(value: unknown): value is ShownEntry {
 }
 
 /** Only what was previewed. Returns how many. */
-async function withhold(task: Task, { before }: Selected): Promise<number> {
+async function change(task: Task, { before }: Selected): Promise<number> {
   const { reason } = task.options;
   for await (const event of request(task, WITHHOLD_PATH, { reason }, before))
     if ('withheld' in event) return Number(event['withheld']);
-  throw new Error('the gateway has ended: whether they are withheld is unknown. Ask again');
+  throw new Error('the gateway has ended: whether it is done is unknown. Ask again');
 }
 
 function request(
-  { access, ids, options, signal }: Task,
+  { state, access, ids, options, signal }: Task,
   path: string,
   body: object,
   before?: number,
@@ -251,31 +311,34 @@ function request(
   if (ids.length > 0 && filters.size > 0)
     throw new Error('Say which entries either by their ids or by options, not by both.');
   if (before !== undefined && ids.length === 0) filters.append('before', String(before));
-  return access.request(path, { ids, filters: filters.toString(), ...body }, signal);
+  const { hidden = false } = options;
+  const given = { ids, filters: filters.toString(), state, hidden };
+  return access.request(path, { ...given, ...body }, signal);
 }
 
-async function showSelected(found: Selected, output: Output): Promise<void> {
+async function showSelected(state: State, found: Selected, output: Output): Promise<void> {
   const { selected, alreadyWithheld, entries } = found;
   for (const entry of entries) await output.write(entryView(entry, output));
   const others = selected - entries.length;
   if (others > 0) await output.write(`… and ${others.toLocaleString('en')} more.\n`);
-  const already = alreadyWithheld === 0 ? '' : ` ${entryCount(alreadyWithheld)} withheld already.`;
-  await output.write(`${entryCount(selected)} to withhold.${already}\n`);
+  const already =
+    alreadyWithheld === 0 ? '' : ` ${entryCount(alreadyWithheld)} withheld or hidden already.`;
+  await output.write(`${entryCount(selected)} to ${TEXTS[state].name}.${already}\n`);
 }
 
 /** Throws where nobody can be asked. */
 async function confirm(
   { stdin, stderr }: ProcessContext,
+  { state, signal }: Task,
   selected: number,
-  signal: AbortSignal,
 ): Promise<boolean> {
   if (stdin.isTTY !== true)
     throw new Error(
-      'nobody can be asked, since standard input is no terminal. Nothing was withheld. Confirm with --yes, or look first with --dry-run',
+      'nobody can be asked, since standard input is no terminal. Nothing was changed. Confirm with --yes, or look first with --dry-run',
     );
   const terminal = createInterface({ input: stdin, output: stderr });
   try {
-    const question = `Take away what was said in ${entryCount(selected)}, for good? [y/N] `;
+    const question = TEXTS[state].question(entryCount(selected));
     return /^y(es)?$/i.test((await terminal.question(question, { signal })).trim());
   } finally {
     terminal.close();

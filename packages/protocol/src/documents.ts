@@ -61,13 +61,14 @@ export interface RoomsDocument {
   readonly rooms: RoomDocument[];
 }
 
-/** One withheld entry (PROTOCOL.md section 4.7). */
+/** One case of an entry that was withheld, hidden or shown (PROTOCOL.md section 4.7). */
 export interface WithholdingDocument extends OwnMembers {
   /** Counts the cases: 1, 2, 3 … A cursor. */
   readonly number: number;
-  /** When it was withheld. */
+  /** When that was. */
   readonly at: string;
   readonly reason: string;
+  readonly state: 'withheld' | 'hidden' | 'shown';
 }
 
 /** A visitor who is here now (PROTOCOL.md section 13). */

@@ -180,7 +180,7 @@ export class RunningGateway {
     if (head === 0) return;
     const seq = random.below(head) + 1;
     this.#pending += 1;
-    const items = [{ seq, reason: 'Simulated.', time: undefined }];
+    const items = [{ seq, reason: 'Simulated.', state: 'withheld' as const, time: undefined }];
     const stored = { paths: this.#paths, log };
     const count = await withholdEntries(items, stored, (sent) =>
       this.#withholdings.withhold(sent),

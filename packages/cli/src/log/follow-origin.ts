@@ -188,7 +188,10 @@ const BATCH = 4096;
 /** Characters of their reasons: long ones end a batch early. */
 const BATCH_CHARACTERS = 1024 * 1024;
 
-/** Withholds in a copy what its origin has withheld since it was copied. */
+/**
+ * Withholds in a copy what its origin has withheld or hidden since it was copied, and shows what that shows again.
+ * A copy keeps nothing of what is hidden: it asks for it then.
+ */
 export class OriginWithholdings {
   readonly #origin: Pick<CopiedOrigin, 'gateway' | 'copy' | 'signal'>;
   /** The newest of the origin's numbers that was seen to. */
@@ -201,31 +204,50 @@ export class OriginWithholdings {
   /** Resolves when the copy has erased them. Throws what prevents that. */
   async step(): Promise<void> {
     const { gateway, copy, signal } = this.#origin;
-    let batch: WithholdingCopy[] = [];
+    // Of an entry, the last case is what counts.
+    let batch = new Map<number, WithholdingCopy>();
     let last = this.#last;
     let characters = 0;
     const withhold = async (): Promise<void> => {
-      if (batch.length > 0) await copy.entries.withhold(batch);
+      const taken = [...batch.values()].filter(({ state }) => state !== 'shown');
+      if (taken.length > 0) await copy.entries.withhold(taken);
+      for (const item of batch.values()) if (item.state === 'shown') await this.#show(item);
       this.#last = last;
-      batch = [];
+      batch = new Map();
       characters = 0;
     };
     try {
-      for await (const { number, seq, at, reason } of gateway.withholdings({
-        after: last,
-        signal,
-      })) {
+      for await (const found of gateway.withholdings({ after: last, signal })) {
+        const { number, seq, at, reason } = found;
         // It may be on its way as it was before: the next step sees to it.
         if (seq > copy.head()) break;
-        batch.push({ seq, time: Date.parse(at), reason });
+        const state = found.state === 'shown' ? 'shown' : 'withheld';
+        batch.set(seq, { seq, time: Date.parse(at), reason, state });
         last = number;
         characters += reason.length;
-        if (batch.length === BATCH || characters > BATCH_CHARACTERS) await withhold();
+        if (batch.size === BATCH || characters > BATCH_CHARACTERS) await withhold();
       }
     } catch (error) {
       // An older gateway withholds nothing.
       if (!(error instanceof PresenceError) || error.status !== 404) throw error;
     }
     await withhold();
+  }
+
+  async #show(item: WithholdingCopy): Promise<void> {
+    const { gateway, copy, signal } = this.#origin;
+    const { seq } = item;
+    const link = copy.linkAt(seq - 1);
+    if (link === undefined || !copy.entries.isWithheld(seq)) return;
+    const from = { log: copy.checkpoint().log, head: seq - 1, link };
+    for await (const [line] of gateway.logLines({
+      from,
+      limit: 1,
+      signal,
+      sha256: PLATFORM_SHA256,
+    })) {
+      if (line !== undefined) await copy.entries.show(line, item);
+      return;
+    }
   }
 }

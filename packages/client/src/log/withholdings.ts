@@ -3,7 +3,7 @@ import type { Connection, Signal } from '../connection.ts';
 import { readLines, SHORT } from '../lines.ts';
 import { PresenceError } from '../presence-error.ts';
 
-/** One removal of an entry's text. */
+/** One removal of an entry's text, or its return. */
 export interface Withholding {
   /** Position in the gateway's list, from 1: a cursor. */
   readonly number: number;
@@ -15,6 +15,8 @@ export interface Withholding {
   readonly timestamp: string;
   readonly at: string;
   readonly reason: string;
+  /** `withheld`: it is destroyed. `hidden`: whoever runs the gateway keeps it. `shown`: it is there again. */
+  readonly state?: 'withheld' | 'hidden' | 'shown';
 }
 
 export interface WithholdingsOptions extends Signal {

@@ -100,7 +100,7 @@ export class MessageHandler {
       forms.push(isWhole ? given?.[index] : { isRefused: true });
     }
     if (isApplied) return;
-    if (message.kind === 'withhold') {
+    if (message.kind === 'withhold' || message.kind === 'hide') {
       const decided = isRefused ? undefined : await applier.withhold(unpackWithholding(message));
       if (isOwn) this.#parts.onWithholding(message.number, decided?.erased);
     }

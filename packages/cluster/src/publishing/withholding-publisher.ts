@@ -23,9 +23,10 @@ export class WithholdingPublisher {
   }
 
   async withhold(items: readonly OrderedWithholding[]): Promise<number | 'unavailable'> {
+    const kind = items.some(({ state }) => state !== 'withheld') ? 'hide' : 'withhold';
     const erasing = packWithholdings(items).map((payload) => {
       const { promise, resolve } = Promise.withResolvers<Erased>();
-      const [number] = this.#publisher.publish('withhold', [payload]);
+      const [number] = this.#publisher.publish(kind, [payload]);
       this.#published.set(number, resolve);
       return promise;
     });

@@ -9,6 +9,7 @@
  * - `chunk`: name of an upload (36 bytes), which of its files (1 byte: 0 has the body), the offset
  *   in that file (6 bytes), then its bytes.
  * - `withhold`: JSON, an array of `StreamWithholding`.
+ * - `hide`: the same, for entries to hide or to show: gateways that would destroy them do not know it.
  * - `replacement`: what is left of the message at the position in its subject, which is deleted (see
  *   `replacement.ts`). Whoever finds nothing at a position goes on with the newest replacement of it.
  *
@@ -25,7 +26,7 @@ import type {
 
 import { ClusterRefusal } from './check-servers.ts';
 
-const MESSAGE_KINDS = ['drafts', 'chunk', 'withhold', 'replacement'] as const;
+const MESSAGE_KINDS = ['drafts', 'chunk', 'withhold', 'replacement', 'hide'] as const;
 export type MessageKind = (typeof MESSAGE_KINDS)[number];
 
 interface StreamMessage extends MessageOrigin {
@@ -125,6 +126,8 @@ export function unpackChunk(payload: Uint8Array): Chunk {
 interface StreamWithholding {
   readonly seq: number;
   readonly reason: string;
+  /** Of a message `hide` alone. */
+  readonly state?: OrderedWithholding['state'];
   /** In hex. */
   readonly digest: string;
 }
@@ -137,9 +140,10 @@ export function packWithholdings(items: readonly OrderedWithholding[]): Uint8Arr
   const payloads: Buffer[] = [];
   let packed: string[] = [];
   let size = 0;
-  for (const { seq, reason, digest } of items) {
-    const item: StreamWithholding = { seq, reason, digest: Buffer.from(digest).toString('hex') };
-    const text = JSON.stringify(item);
+  for (const { seq, reason, state, digest } of items) {
+    const hex = Buffer.from(digest).toString('hex');
+    const item: StreamWithholding = { seq, reason, digest: hex };
+    const text = JSON.stringify(state === 'withheld' ? item : { ...item, state });
     size += Buffer.byteLength(text) + 1;
     if (size > MAX_SIZE && packed.length > 0) {
       payloads.push(Buffer.from(`[${packed.join()}]`));
@@ -156,9 +160,10 @@ export function unpackWithholding({
   time,
 }: PlacedMessage): Parameters<Replica['withhold']>[0] {
   const items = JSON.parse(Buffer.from(payload).toString()) as readonly StreamWithholding[];
-  return items.map(({ seq, reason, digest }) => ({
+  return items.map(({ seq, reason, state = 'withheld', digest }) => ({
     seq,
     reason,
+    state,
     time,
     digest: Buffer.from(digest, 'hex'),
   }));

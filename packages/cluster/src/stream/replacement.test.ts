@@ -96,7 +96,8 @@ class Copy {
   itemOf(seq: number, reason: string): WithheldItem {
     using db = openForReading(this.#paths.log);
     const { salt, head, text } = new RowReader(db).entry(seq) ?? assert.fail('no entry');
-    return { seq, time: 5, reason, digest: digestOf(salt, sha256(text.subarray(head + 1, -1))) };
+    const digest = digestOf(salt, sha256(text.subarray(head + 1, -1)));
+    return { seq, time: 5, reason, state: 'withheld', digest };
   }
 
   textOf(seq: number): string {

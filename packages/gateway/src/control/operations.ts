@@ -2,7 +2,7 @@
 import { GatewayError } from '@open-presence/protocol';
 
 import { isJsonObject } from '../json/json-object.ts';
-import { previewWithholding, withhold } from '../operations/withhold.ts';
+import { previewWithholding, withhold, type WithholdingOrder } from '../operations/withhold.ts';
 import {
   textsOf,
   type WithholdingContext,
@@ -24,11 +24,20 @@ export const READ_ONLY_PATH = '/read-only';
 export function controlOperations(context: WithholdingContext): ControlOperations {
   return {
     [PREVIEW_PATH]: (body, signal) =>
-      previewWithholding(context, { ...targetIn(body), isRandom: isRandom(body) }, signal),
+      previewWithholding(
+        context,
+        { ...targetIn(body), state: stateIn(body), isRandom: isMember(body, 'random') },
+        signal,
+      ),
     [TEXTS_PATH]: (body, signal) =>
       textsOf(context, { ...targetIn(body), beneath: beneathIn(body) }, signal),
     [WITHHOLD_PATH]: (body, signal) =>
-      withhold(context, { ...targetIn(body), reason: reasonIn(body), signal }),
+      withhold(context, {
+        ...targetIn(body),
+        state: stateIn(body),
+        reason: reasonIn(body),
+        signal,
+      }),
     async *[READ_ONLY_PATH](body) {
       const { log } = context;
       const wanted = isJsonObject(body) ? body['to'] : undefined;
@@ -43,7 +52,8 @@ function targetIn(body: unknown): WithholdingTarget {
   const { ids = [], filters = '' } = isJsonObject(body) ? body : {};
   if (!isStrings(ids) || typeof filters !== 'string')
     throw new GatewayError('invalid-entry', '"ids" must be strings, and "filters" a query.');
-  return { ids, filters: new URLSearchParams(filters) };
+  const areHidden = stateIn(body) === 'shown' || isMember(body, 'hidden');
+  return { ids, filters: new URLSearchParams(filters), areHidden };
 }
 
 function beneathIn(body: unknown): string | undefined {
@@ -52,8 +62,14 @@ function beneathIn(body: unknown): string | undefined {
   throw new GatewayError('invalid-entry', '"beneath" must be the id of an entry.');
 }
 
-function isRandom(body: unknown): boolean {
-  return isJsonObject(body) && body['random'] === true;
+function stateIn(body: unknown): WithholdingOrder['state'] {
+  const state = isJsonObject(body) ? body['state'] : undefined;
+  if (state === 'hidden' || state === 'shown') return state;
+  return 'withheld';
+}
+
+function isMember(body: unknown, name: string): boolean {
+  return isJsonObject(body) && body[name] === true;
 }
 
 function reasonIn(body: unknown): string {

@@ -19,6 +19,8 @@ export interface EntryCopy extends Pick<Draft, 'facets' | 'body' | 'portability'
   readonly withheld?: WithheldCopy | undefined;
   /** Hash of the idempotency key's column, if the entry was sent with a key. */
   readonly key: string | undefined;
+  /** It is withheld here: what it says is put back, hidden until `withhold` shows it. */
+  readonly isPutBack?: boolean;
 }
 
 /** When and why an entry was withheld, and its digest in hex. */
@@ -26,8 +28,8 @@ export interface WithheldCopy extends Pick<Withholding, 'time' | 'reason'> {
   readonly digest: string;
 }
 
-/** An entry that is to be withheld as it was elsewhere. */
-export interface WithholdingCopy extends Pick<Withholding, 'time' | 'reason'> {
+/** An entry that is to be withheld, or shown again, as it was elsewhere. */
+export interface WithholdingCopy extends Pick<Withholding, 'time' | 'reason' | 'state'> {
   readonly seq: Seq;
 }
 
@@ -57,6 +59,7 @@ export interface LogCopier {
   hasLink(seq: Seq, link: string): boolean | undefined;
   /** The link of an entry, in hex; undefined if it cannot be read. `seq`: up to the head. */
   linkAt(seq: Seq): string | undefined;
+  isWithheld(seq: Seq): boolean;
   spool(): Spool;
   /** Bytes of the entries that were added and not sent yet. */
   readonly pending: number;

@@ -14,7 +14,8 @@
  *   `"unreadable":true`, or left out where not even these can be read.
  * - An entry that was withheld keeps its place, its gateway's members, its link and its idempotency key:
  *   it is given with the gateway's members and `"withheld":{"at":…,"reason":…}`. It is selected by its
- *   kind and room alone. Nothing of what the visitor said can be read or found any more.
+ *   kind and room alone. Nothing of what the visitor said can be read or found any more. If it is only
+ *   hidden, the log keeps that for its owner, and it can be shown again.
  * - Whatever reads several entries gives each in its portable form (`portability.ts`), `readChain` the exact
  *   ones.
  * - Memory is bounded: it grows neither with the size of an entry nor with the length of a read.
@@ -190,7 +191,7 @@ export interface Entry {
   /** Set where the visitor's members cannot be read: the text then says so in their place. */
   readonly unreadable?: true;
   /** Set where the visitor's members were taken away: the text then says so in their place. */
-  readonly withheld?: Pick<Withholding, 'time' | 'reason'>;
+  readonly withheld?: Pick<Withholding, 'time' | 'reason' | 'state'>;
   /** The text from byte `from` on, whatever its size. A chunk is valid until the next is requested. */
   chunks(from?: number): AsyncIterable<Uint8Array>;
 }
@@ -201,7 +202,13 @@ export interface RankedEntry extends Entry {
   readonly rankedFrom: Seq | undefined;
 }
 
-/** One removal of an entry's text. */
+/**
+ * `withheld`: what was said is destroyed. `hidden`: it is kept for the owner of the log alone. `shown`: what was
+ * hidden is there again.
+ */
+export type WithholdingState = 'withheld' | 'hidden' | 'shown';
+
+/** One removal of an entry's text, or its return. */
 export interface Withholding {
   /** Position in the list of withholdings, from 1, without gaps: a cursor. */
   readonly number: number;
@@ -209,6 +216,7 @@ export interface Withholding {
   /** When it was taken away, in ms since 1970. */
   readonly time: number;
   readonly reason: string;
+  readonly state: WithholdingState;
 }
 
 export interface WithholdingRange {
@@ -265,18 +273,22 @@ export interface Log extends AsyncDisposable {
   appendSmall(draft: SmallDraft, onResult: (result: SmallAppendResult) => void): void;
   /**
    * Takes away what was said in these entries: all or none, also where the process is killed meanwhile.
-   * Resolves with the number of those that were not withheld before, once nothing of what they said is
+   * Resolves with the number of those whose state has changed, once nothing of what they said is
    * in any file of the log, nor in any read that starts afterwards. A read that has begun throws where it
    * comes to such an entry in its middle. Rejects with a `GatewayError` `unavailable` or `out-of-space`
    * where nothing was taken away, or where the log closes first: then the next start goes on with it.
+   * `hidden`: the log keeps what they said. `shown`: what is hidden is read as before; others stay as they are.
    */
-  withhold(seqs: readonly Seq[], reason: string): Promise<number>;
+  withhold(seqs: readonly Seq[], reason: string, state?: WithholdingState): Promise<number>;
   /** How many withholdings there are. What was read before it changed may differ from what is read now. */
   withheld(): number;
   /** Up to `withheld()` at the call. */
   withholdings(range: WithholdingRange): AsyncGenerator<Withholding, void, undefined>;
-  /** In its portable form unless `exact` is asked for. Undefined where not even the gateway's members can be read. */
-  entry(seq: Seq, form?: 'exact'): Promise<Entry | undefined>;
+  /**
+   * In its portable form unless `exact` is asked for; `hidden`: the exact one, with what it says although it is
+   * hidden, for the owner. Undefined where not even the gateway's members can be read.
+   */
+  entry(seq: Seq, form?: 'exact' | 'hidden'): Promise<Entry | undefined>;
   /** The texts of the selected entries. Chunks may end anywhere; each is valid until the next is requested. */
   readText(selection: Selection, joiner: ',\n' | '\n'): TextRead;
   /** The same, where part of it may be stored text, in this encoding or plain. */

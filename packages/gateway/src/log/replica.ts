@@ -67,8 +67,8 @@ export interface Orderer {
   readonly ended: Promise<void>;
 }
 
-/** An entry that is to be withheld, and what its link was made of. */
-export interface OrderedWithholding extends Pick<Withholding, 'reason'> {
+/** An entry that is to be withheld, hidden or shown, and what its link was made of. */
+export interface OrderedWithholding extends Pick<Withholding, 'reason' | 'state'> {
   readonly seq: Seq;
   readonly digest: Uint8Array;
 }

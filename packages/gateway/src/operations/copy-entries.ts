@@ -111,6 +111,19 @@ export class EntryCopier {
     await this.#copier.withhold(withholdings);
   }
 
+  isWithheld(seq: Seq): boolean {
+    return this.#copier.isWithheld(seq);
+  }
+
+  /** Shows an entry again that is withheld here. `line`: with what it says. */
+  async show(line: LogLine, withholding: WithholdingCopy): Promise<void> {
+    if (line.salt === undefined) return;
+    const copy = smallCopyOf(line, this.#grammar) ?? (await this.#copyOf(line));
+    await this.#copier.add({ ...copy, isPutBack: true });
+    await this.#send(0);
+    await this.#copier.withhold([withholding]);
+  }
+
   /** What was withheld there since it was copied is withheld here too. */
   async #skip(line: LogLine): Promise<void> {
     const { seq, link } = line;
@@ -118,7 +131,8 @@ export class EntryCopier {
     if (line.digest === undefined) return;
     const copy = smallCopyOf(line, this.#grammar);
     if (copy?.withheld === undefined) return;
-    this.#withheld.push({ seq, time: copy.withheld.time, reason: copy.withheld.reason });
+    const { time, reason } = copy.withheld;
+    this.#withheld.push({ seq, time, reason, state: 'withheld' });
     if (this.#withheld.length >= MAX_WITHHELD) await this.#withhold();
   }
 

@@ -1,10 +1,10 @@
-/** Taking away what was said in entries (PROTOCOL.md section 4.7). No door leads here. */
+/** Taking away what was said in entries, for good or until it is shown (PROTOCOL.md section 4.7). No door leads here. */
 import { randomInt } from 'node:crypto';
 
 import { entryHead } from '@open-presence/protocol';
 
 import { yieldPeriodically } from '../fair-turns.ts';
-import type { Entry, Seq } from '../log/log.ts';
+import type { Entry, Seq, WithholdingState } from '../log/log.ts';
 import { readEntryText } from './find-entry.ts';
 import {
   selectEntries,
@@ -13,6 +13,7 @@ import {
 } from './withholding-target.ts';
 
 export interface WithholdingOrder extends WithholdingTarget {
+  readonly state: WithholdingState;
   /** Is public. */
   readonly reason: string;
   readonly signal: AbortSignal;
@@ -28,11 +29,11 @@ const PROGRESS_INTERVAL_MS = 500;
 /**
  * Yields some of the entries as `{"entry":…}`, how many were counted so far as `{"counted":n}`, and at
  * the end `{"selected":n,"alreadyWithheld":n,"before":seq}`: with this `before` among its filters, the
- * same selection has the same entries later.
+ * same selection has the same entries later. `alreadyWithheld`: those whose state would stay as it is.
  */
 export async function* previewWithholding(
   context: WithholdingContext,
-  target: WithholdingTarget & { readonly isRandom: boolean },
+  target: Pick<WithholdingOrder, 'state'> & WithholdingTarget & { readonly isRandom: boolean },
   signal: AbortSignal,
 ): AsyncGenerator<string> {
   const { before, entries } = await selectEntries(context, target, signal);
@@ -43,7 +44,7 @@ export async function* previewWithholding(
   let reportedAt = performance.now();
   const yieldTurn = yieldPeriodically();
   for await (const { entry } of entries) {
-    if (entry?.withheld !== undefined) alreadyWithheld += 1;
+    if (!canChange(entry, target.state)) alreadyWithheld += 1;
     else {
       selected += 1;
       // Each entry has the same chance to be among those that are shown.
@@ -60,24 +61,30 @@ export async function* previewWithholding(
   yield JSON.stringify({ selected, alreadyWithheld, before });
 }
 
+/** One that cannot be read can be withheld too. */
+function canChange(entry: Entry | undefined, state: WithholdingState): boolean {
+  const before = entry?.withheld?.state ?? 'shown';
+  return before !== state && before !== 'withheld';
+}
+
 /** Of the entry with this number, from 1, in a sample: those beyond it are left out. */
 function randomPlace(number: number): number {
   return number <= RANDOM ? number - 1 : randomInt(number);
 }
 
-/** Yields `{"withheld":n}` once what was said in them is gone: n were not withheld before. */
+/** Yields `{"withheld":n}` once what was said in them is gone, or there again: n is how many have changed. */
 export async function* withhold(
   context: WithholdingContext,
-  { reason, signal, ...target }: WithholdingOrder,
+  { reason, state, signal, ...target }: WithholdingOrder,
 ): AsyncGenerator<string> {
   const { entries } = await selectEntries(context, target, signal);
   const seqs: Seq[] = [];
   const yieldTurn = yieldPeriodically();
   for await (const { seq, entry } of entries) {
-    if (entry?.withheld === undefined) seqs.push(seq);
+    if (canChange(entry, state)) seqs.push(seq);
     await yieldTurn();
   }
-  yield JSON.stringify({ withheld: await context.log.withhold(seqs, reason) });
+  yield JSON.stringify({ withheld: await context.log.withhold(seqs, reason, state) });
 }
 
 async function shownText(entry: Entry): Promise<string> {

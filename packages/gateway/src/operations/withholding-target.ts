@@ -19,6 +19,8 @@ export type WithholdingContext = Pick<OperationsContext, 'log' | 'grammar' | 'mi
 
 /** Either ids or filters. */
 export interface WithholdingTarget {
+  /** Of these, only those that are hidden. */
+  readonly areHidden: boolean;
   /** In any form in which the gateway gives them. */
   readonly ids: readonly string[];
   /** Parameters of listings (section 8.2). */
@@ -32,7 +34,7 @@ interface TextsTarget extends WithholdingTarget {
 
 interface SelectedEntry {
   readonly seq: Seq;
-  /** Undefined for one that cannot be read. */
+  /** Undefined for one that cannot be read. One that is hidden has what it says. */
   readonly entry: Entry | undefined;
 }
 
@@ -53,11 +55,33 @@ export async function selectEntries(
 ): Promise<SelectedEntries> {
   // An upper bound is added to every selection, and narrows none.
   const isSelective = [...target.filters.keys()].some((name) => name !== 'before');
-  if (target.ids.length > 0 || isSelective) return await readTarget(context, target, signal);
+  if (target.ids.length > 0 || isSelective || target.areHidden)
+    return await readTarget(context, target, signal);
   throw new GatewayError('invalid-parameter', 'Say which entries: by their ids, or by filters.');
 }
 
 async function readTarget(
+  context: WithholdingContext,
+  target: WithholdingTarget & Partial<TextsTarget>,
+  signal: AbortSignal,
+): Promise<SelectedEntries> {
+  const { before, entries } = await foundBy(context, target, signal);
+  return { before, entries: withHidden(context.log, entries, target.areHidden) };
+}
+
+async function* withHidden(
+  log: OperationsContext['log'],
+  entries: AsyncIterable<SelectedEntry>,
+  areHidden: boolean,
+): AsyncGenerator<SelectedEntry> {
+  for await (const { seq, entry } of entries) {
+    const isHidden = entry?.withheld?.state === 'hidden';
+    if (isHidden) yield { seq, entry: await log.entry(seq, 'hidden') };
+    else if (!areHidden) yield { seq, entry };
+  }
+}
+
+async function foundBy(
   { log, grammar, mirror }: WithholdingContext,
   { ids, beneath, filters }: WithholdingTarget & Partial<TextsTarget>,
   signal: AbortSignal,
@@ -159,7 +183,7 @@ export async function* textsOf(
   const { entries } = await readTarget(context, target, signal);
   const yieldTurn = yieldPeriodically();
   for await (const { entry } of entries) {
-    if (entry === undefined || entry.withheld !== undefined) continue;
+    if (entry === undefined || (entry.withheld?.state ?? 'hidden') !== 'hidden') continue;
     const { id } = entry.metadata;
     if (entry.size <= MAX_PARSED) {
       const members = toJsonObject(JSON.parse(await readEntryText(entry)));

@@ -8,10 +8,12 @@ export function withholdingDocument({
   metadata,
   time,
   reason,
+  state,
 }: Withholding): WithholdingDocument {
   const { id, seq, kind, room } = metadata;
   const timestamp = new Date(metadata.time).toISOString();
-  return { number, id, seq, kind, room, timestamp, at: new Date(time).toISOString(), reason };
+  const at = new Date(time).toISOString();
+  return { number, id, seq, kind, room, timestamp, at, reason, state };
 }
 
 /** The member `withheld` of an entry; undefined where nothing was taken away. */

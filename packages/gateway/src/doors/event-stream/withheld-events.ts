@@ -1,4 +1,4 @@
-/** The event `withheld` of event streams (PROTOCOL.md section 12.6). */
+/** The events `withheld` and `shown` of event streams (PROTOCOL.md section 12.6). */
 import { WithholdingNotifier } from '../../feed/withholding-notifier.ts';
 import {
   streamChunk,
@@ -12,7 +12,7 @@ import type { EventRequest } from './event-request.ts';
 /** The chunk of a batch for all streams that get the whole of it. */
 const chunks = new WeakMap<readonly Withholding[], StreamChunk>();
 
-/** Sends an event for each withholding in the kinds and rooms of the stream, where its reader keeps up. */
+/** Sends an event for each case in the kinds and rooms of the stream, where its reader keeps up. */
 export function reportWithheld(
   log: Log,
   { kinds, rooms }: Pick<EventRequest, 'kinds' | 'rooms'>,
@@ -32,7 +32,7 @@ function chunkOf(batch: readonly Withholding[]): StreamChunk {
   if (known !== undefined) return known;
   const frames = batch.map(
     (withholding) =>
-      `event: withheld\ndata: ${JSON.stringify(withholdingDocument(withholding))}\n\n`,
+      `event: ${withholding.state === 'shown' ? 'shown' : 'withheld'}\ndata: ${JSON.stringify(withholdingDocument(withholding))}\n\n`,
   );
   const chunk = streamChunk(Buffer.from(frames.join('')));
   chunks.set(batch, chunk);

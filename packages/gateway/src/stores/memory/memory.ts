@@ -30,6 +30,7 @@ import type {
   TextRead,
   Withholding,
   WithholdingRange,
+  WithholdingState,
 } from '../../log/log.ts';
 import { matches, ranking } from './rank.ts';
 import {
@@ -40,7 +41,9 @@ import {
   facetsOf,
   hasFacet,
   hex,
+  hiddenEntry,
   MemorySpool,
+  showEntry,
   storedEntry,
   type StoredEntry,
   withholdEntry,
@@ -134,16 +137,23 @@ class MemoryLog implements Log {
     void this.append(draft).then(onResult);
   }
 
-  async withhold(seqs: readonly Seq[], reason: string): Promise<number> {
+  async withhold(
+    seqs: readonly Seq[],
+    reason: string,
+    state: WithholdingState = 'withheld',
+  ): Promise<number> {
     const time = this.now();
     const before = this.#withholdings.length;
     for (const seq of seqs) {
       const stored = this.#entries[seq - 1];
-      if (stored === undefined || stored.withholding !== undefined) continue;
+      const before = stored?.withholding?.state ?? 'shown';
+      const isChange = before !== state && (before !== 'withheld' || state === 'withheld');
+      if (stored === undefined || !isChange) continue;
       const number = this.#withholdings.length + 1;
-      const withholding = { number, metadata: stored.metadata, time, reason };
+      const withholding = { number, metadata: stored.metadata, time, reason, state };
       this.#withholdings.push(withholding);
-      withholdEntry(stored, withholding);
+      if (state === 'shown') showEntry(stored);
+      else withholdEntry(stored, withholding);
     }
     for (const callback of this.#watchers) callback();
     return this.#withholdings.length - before;
@@ -163,8 +173,9 @@ class MemoryLog implements Log {
     yield* (order === 'newest' ? found.toReversed() : found).slice(0, limit);
   }
 
-  async entry(seq: Seq, form?: 'exact'): Promise<Entry | undefined> {
+  async entry(seq: Seq, form?: 'exact' | 'hidden'): Promise<Entry | undefined> {
     const stored = this.#entries.find(({ metadata }) => metadata.seq === seq);
+    if (form === 'hidden') return stored && hiddenEntry(stored);
     return form === 'exact' ? stored && exactEntry(stored) : stored && entryOf(stored);
   }
 

@@ -34,7 +34,11 @@ export interface StoredEntry {
   /** In hex. */
   readonly digest: string;
   withholding: Withholding | undefined;
+  /** What is hidden. */
+  kept: Kept | undefined;
 }
+
+type Kept = Pick<StoredEntry, 'portability' | 'facets' | 'body' | 'text' | 'spooled' | 'proof'>;
 
 /** What is written of a large body, and its facets. */
 export class MemorySpool implements Spool {
@@ -99,6 +103,7 @@ export function storedEntry(
     },
     spooled,
     withholding: undefined,
+    kept: undefined,
     ...linked(own, body, key, Buffer.from(previous, 'hex')),
   };
   return stored;
@@ -122,9 +127,12 @@ function linked(
   return { link, proof: `"salt":"${hex(salt)}","key":"${hex(keyHash)}"`, digest };
 }
 
-/** Takes away what its visitor said. */
+/** Takes away what its visitor said, for good or until it is shown. */
 export function withholdEntry(stored: StoredEntry, withholding: Withholding): void {
   const { metadata, thread, proof, digest } = stored;
+  const { portability, facets, body, text, spooled } = stored;
+  const isHidden = withholding.state === 'hidden';
+  stored.kept = isHidden ? { portability, facets, body, text, spooled, proof } : undefined;
   const { time, reason } = withholding;
   const member = JSON.stringify({ at: new Date(time).toISOString(), reason });
   stored.withholding = withholding;
@@ -136,6 +144,17 @@ export function withholdEntry(stored: StoredEntry, withholding: Withholding): vo
   stored.facets = new Set([hex(facet('kind', metadata.kind)), hex(facet('room', metadata.room))]);
   const left = thread === metadata.seq ? '' : `,"thread":"${hex(threadFacet(thread)).slice(16)}"`;
   stored.proof = proof.replace(/"salt":"[^"]*"/, `"digest":"${digest}"${left}`);
+}
+
+export function showEntry(stored: StoredEntry): void {
+  Object.assign(stored, stored.kept);
+  stored.values = stringValuesIn(stored.body).map(tokenize);
+  stored.kept = undefined;
+  stored.withholding = undefined;
+}
+
+export function hiddenEntry(stored: StoredEntry): Entry {
+  return exactEntry(stored.kept === undefined ? stored : { ...stored, ...stored.kept });
 }
 
 /** Whether it has a facet, in hex, of its own or one that comes from what it answers. */

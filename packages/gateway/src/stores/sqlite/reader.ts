@@ -136,7 +136,8 @@ export class LogReader {
     return await countBetween(this.#facets, facet, bounds, signal);
   }
 
-  async entry(seq: Seq, form?: 'exact'): Promise<Entry | undefined> {
+  async entry(seq: Seq, form?: 'exact' | 'hidden'): Promise<Entry | undefined> {
+    if (form === 'hidden') return this.#isSeq(seq) ? this.#entries.hiddenEntry(seq) : undefined;
     const exact = this.#isSeq(seq) ? await this.#entries.verifiedEntry(seq) : undefined;
     return form === 'exact' ? exact : exact && portableEntry(exact);
   }

@@ -13,6 +13,7 @@ import type {
   Seq,
   SmallAppendResult,
   SmallDraft,
+  WithholdingState,
   Spool,
 } from '../../log/log.ts';
 import {
@@ -127,9 +128,13 @@ export class SqliteLog extends LogReader implements Log {
     });
   }
 
-  async withhold(seqs: readonly Seq[], reason: string): Promise<number> {
+  async withhold(
+    seqs: readonly Seq[],
+    reason: string,
+    state: WithholdingState = 'withheld',
+  ): Promise<number> {
     this.#writer.flush();
-    const entries = seqs.map((seq) => ({ seq, reason, time: undefined }));
+    const entries = seqs.map((seq) => ({ seq, reason, state, time: undefined }));
     const stored = { paths: this.#paths, log: this.rows };
     return await withholdEntries(entries, stored, (items) => this.#calls.call('withhold', items));
   }

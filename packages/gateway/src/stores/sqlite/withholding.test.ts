@@ -87,6 +87,21 @@ async function faultsIn(folder: string): Promise<unknown[]> {
   return faults;
 }
 
+/** Kills a process that withholds, `delay` ms after it was asked; once it has answered if that is undefined. */
+async function killAfter(
+  delay: number | undefined,
+  folder: string,
+  args: readonly string[],
+): Promise<void> {
+  const module = new URL('./withholding-process.fixture.ts', import.meta.url);
+  const child = fork(module, [folder, ...args]);
+  await once(child, 'message');
+  child.send('withhold');
+  await (delay === undefined ? once(child, 'message') : sleep(delay));
+  child.kill('SIGKILL');
+  if (child.signalCode === null && child.exitCode === null) await once(child, 'exit');
+}
+
 /** Everything that the read gives, until it ends or breaks off. */
 async function rest(chunks: AsyncIterable<Uint8Array>): Promise<string> {
   let text = '';
@@ -216,48 +231,87 @@ describe('a withheld entry', () => {
     assert.deepEqual(await needlesFound(folder, NEEDLES), []);
   });
 
-  it('takes its own place in every read that has paused before it', async () => {
-    await using ending = new AsyncDisposableStack();
-    const paused = await mkdtemp(join(tmpdir(), 'presence-'));
-    ending.defer(() => rm(paused, { recursive: true, force: true }));
-    await using log = await openSqliteLog({ folder: paused });
-    const seqs: Seq[] = [];
-    for (let at = 0; at < 500; at += 1) {
-      await sayMuch(log, 4);
-      seqs.push(await say(log, `${WORD} ${'-'.repeat(900)}`));
-    }
-    await untilSearchable(log);
-    await storedTexts(log, 'zstd');
-    const random = randomOf(7);
-    const reads: { name: string; read: ResumableText; sent: string; before: string[] }[] = [];
-    for (const [name, source] of Object.entries(PAUSED_READS)) {
-      const all = await textOf(new ResumableText(source(log)));
-      const before = linesOf(all);
-      for (let times = 0; times < 12; times += 1) {
-        const read = new ResumableText(source(log));
-        const sent = await beginningOf(read, 1 + random(all.length - 2));
-        reads.push({ name, read, sent, before });
+  for (const state of ['withheld', 'hidden'] as const) {
+    it(`takes its own place in every read that has paused before it is ${state}`, async () => {
+      await using ending = new AsyncDisposableStack();
+      const paused = await mkdtemp(join(tmpdir(), 'presence-'));
+      ending.defer(() => rm(paused, { recursive: true, force: true }));
+      await using log = await openSqliteLog({ folder: paused });
+      const seqs: Seq[] = [];
+      for (let at = 0; at < 500; at += 1) {
+        await sayMuch(log, 4);
+        seqs.push(await say(log, `${WORD} ${'-'.repeat(900)}`));
       }
-    }
-    const withheld = seqs.filter((_, index) => index % 3 > 0);
-    assert.equal(await log.withhold(withheld, 'spam'), withheld.length);
-    const now = new Map<string, string[]>();
-    for (const [name, source] of Object.entries(PAUSED_READS))
-      now.set(name, linesOf(await textOf(new ResumableText(source(log)))));
-    let [goneOn, brokenOff] = [0, 0];
-    for (const { name, read, sent, before } of reads) {
-      const after = now.get(name) ?? [];
-      const wanted = continuedLines(sent, before, after);
-      if (wanted === undefined) {
-        await assert.rejects(read.next(), { code: 'unavailable' });
-        brokenOff += 1;
-      } else {
-        const text = sent + (await textOf(read));
-        assert.deepEqual(linesOf(text), wanted, `${name} after ${sent.length} bytes`);
-        goneOn += 1;
+      await untilSearchable(log);
+      await storedTexts(log, 'zstd');
+      const random = randomOf(7);
+      const reads: { name: string; read: ResumableText; sent: string; before: string[] }[] = [];
+      for (const [name, source] of Object.entries(PAUSED_READS)) {
+        const all = await textOf(new ResumableText(source(log)));
+        const before = linesOf(all);
+        for (let times = 0; times < 12; times += 1) {
+          const read = new ResumableText(source(log));
+          const sent = await beginningOf(read, 1 + random(all.length - 2));
+          reads.push({ name, read, sent, before });
+        }
       }
+      const withheld = seqs.filter((_, index) => index % 3 > 0);
+      assert.equal(await log.withhold(withheld, 'spam', state), withheld.length);
+      const now = new Map<string, string[]>();
+      for (const [name, source] of Object.entries(PAUSED_READS))
+        now.set(name, linesOf(await textOf(new ResumableText(source(log)))));
+      let [goneOn, brokenOff] = [0, 0];
+      for (const { name, read, sent, before } of reads) {
+        const after = now.get(name) ?? [];
+        const wanted = continuedLines(sent, before, after);
+        if (wanted === undefined) {
+          await assert.rejects(read.next(), { code: 'unavailable' });
+          brokenOff += 1;
+        } else {
+          const text = sent + (await textOf(read));
+          assert.deepEqual(linesOf(text), wanted, `${name} after ${sent.length} bytes`);
+          goneOn += 1;
+        }
+      }
+      assert.ok(goneOn > reads.length / 2 && brokenOff > 0, `${goneOn} and ${brokenOff}`);
+    });
+  }
+
+  it('breaks off whoever reads a large one, also if it is only hidden', async () => {
+    await using log = await openSqliteLog({ folder });
+    const large = await sayLarge(log, `${WORD} `.repeat(100_000));
+    const chunks = (await log.entry(large))?.chunks()[Symbol.asyncIterator]();
+    for (let read = 0; read < 2; read += 1) await chunks?.next();
+    await log.withhold([large], 'spam', 'hidden');
+    await assert.rejects(async () => await chunks?.next(), { code: 'unavailable' });
+    const hidden = await log.entry(large, 'hidden');
+    assert.ok(hidden !== undefined);
+    assert.equal((await rest(hidden.chunks())).length, hidden.size);
+    await log.withhold([large], 'spam', 'withheld');
+    assert.deepEqual(await needlesFound(folder, NEEDLES), []);
+  });
+
+  it('is hidden with all others or not, wherever the process is killed, and is shown again', async () => {
+    for (const delay of [0, 20, 100, undefined]) {
+      const seqs: Seq[] = [];
+      {
+        await using log = await openSqliteLog({ folder });
+        for (let at = 0; at < 20; at += 1) seqs.push(await say(log, `${WORD} ${at}`));
+        seqs.push(await sayLarge(log, `${WORD} `.repeat(20_000)));
+      }
+      await killAfter(delay, folder, ['hidden', ...seqs.map(String)]);
+      await using log = await openSqliteLog({ folder });
+      const identity = { facets: [facet('identity', NAME)], order: 'oldest' } as const;
+      const entries = await Promise.all(seqs.map((seq) => log.entry(seq)));
+      const hidden = entries.filter((entry) => entry?.withheld !== undefined);
+      assert.ok([0, seqs.length].includes(hidden.length), `${hidden.length} are hidden`);
+      assert.deepEqual(await seqsFound(log, identity), hidden.length > 0 ? [] : seqs);
+      assert.equal(await log.withhold(seqs, 'an appeal', 'shown'), hidden.length);
+      assert.deepEqual(await seqsFound(log, identity), seqs);
+      assert.equal(log.damage().unreadable, 0);
+      await log.withhold(seqs, 'spam');
     }
-    assert.ok(goneOn > reads.length / 2 && brokenOff > 0, `${goneOn} and ${brokenOff}`);
+    assert.deepEqual(await faultsIn(folder), []);
   });
 
   it('stays or is withheld with all others, wherever the process is killed', async () => {
@@ -273,13 +327,7 @@ describe('a withheld entry', () => {
         }
         seqs.push(await sayLarge(log, `${WORD} `.repeat(20_000)));
       }
-      const module = new URL('./withholding-process.fixture.ts', import.meta.url);
-      const child = fork(module, [folder, ...seqs.map(String)]);
-      await once(child, 'message');
-      child.send('withhold');
-      await (delay === undefined ? once(child, 'message') : sleep(delay));
-      child.kill('SIGKILL');
-      if (child.signalCode === null && child.exitCode === null) await once(child, 'exit');
+      await killAfter(delay, folder, ['withheld', ...seqs.map(String)]);
       await using log = await openSqliteLog({ folder });
       const entries = await Promise.all(seqs.map((seq) => log.entry(seq)));
       const withheld = entries.filter((entry) => entry?.withheld !== undefined);

@@ -14,16 +14,23 @@ import { filesOf, finalPath } from '../large/large-files.ts';
 import { flushFolder } from '../prepare-folder.ts';
 import { copyStreamState, leaveStream } from '../replica/stream-progress.ts';
 import { rowEraser } from '../log/row-writer.ts';
+import { WITHHELD_TABLE } from '../withholding/withheld-table.ts';
 
 const SPAN = 'seq BETWEEN ? AND ?';
 const UNLIKE = `SELECT seq FROM source.withheld AS theirs WHERE NOT EXISTS (
   SELECT 1 FROM main.withheld AS ours WHERE ours.seq = theirs.seq AND ours.number = theirs.number
     AND ours.time = theirs.time AND ours.reason = theirs.reason AND ours.digest = theirs.digest)`;
-// What the backup alone knows to be withheld stays so, and is numbered after the others.
+// What the backup alone knows to be withheld stays so, and is numbered after the others. What the source has not
+// finished to hide or to show, whoever opens the backup does.
 const TAKE_WITHHELD = `
   UPDATE main.withheld SET number = -seq;
   DELETE FROM main.withheld WHERE seq IN (SELECT seq FROM source.withheld);
-  INSERT INTO main.withheld SELECT number, seq, time, reason, digest, 1 FROM source.withheld`;
+  INSERT INTO main.withheld SELECT number, seq, time, reason, digest, max(isErased, 1) FROM source.withheld`;
+const TAKE_EARLIER = `DELETE FROM main.withheld_before;
+  INSERT INTO main.withheld_before SELECT * FROM source.withheld_before`;
+// A log that no gateway of this version has opened has no such table.
+const HAS_EARLIER = "SELECT 1 FROM source.sqlite_schema WHERE name = 'withheld_before'";
+const ERASED = 'isErased = 1';
 /** SQLite's codes for a constraint, a spoiled page, and a spoiled file. */
 const SPOILED = new Set([19, 11, 26]);
 
@@ -49,6 +56,7 @@ export class BackupLog implements Disposable {
       this.#db.exec(`PRAGMA journal_mode = DELETE; PRAGMA synchronous = FULL;
         PRAGMA secure_delete = ON; PRAGMA cache_size = -65536`);
       if (readPragma(this.#db, 'user_version') === 0) createLog(this.#db);
+      this.#db.exec(WITHHELD_TABLE);
       this.#db.prepare('ATTACH ? AS source').run(`${pathToFileURL(source.log).href}?mode=ro`);
       this.reader = new RowReader(this.#db);
       this.#erase = rowEraser(this.#db, this.reader);
@@ -64,13 +72,23 @@ export class BackupLog implements Disposable {
   begin(): SourceEnd {
     return transact(this.#db, () => {
       const withheld = this.#unlike();
-      if (withheld.length > 0) this.#db.exec(TAKE_WITHHELD);
-      for (const seq of withheld) this.#eraseEntry(seq);
+      if (withheld.length > 0) this.#takeWithheld(withheld);
       const isCopy = readable(() => copyStreamState(this.#db, 'source')) === true;
       if (!isCopy) leaveStream(this.#db);
       const last = this.#db.prepare('SELECT max(seq) AS head FROM source.entries').get();
       return { head: Number(last?.['head'] ?? 0), withheld, isCopy };
     });
+  }
+
+  /** Of what is hidden or shown, the source has the row as it is now. */
+  #takeWithheld(seqs: readonly Seq[]): void {
+    this.#db.exec(TAKE_WITHHELD);
+    if (this.#db.prepare(HAS_EARLIER).get() !== undefined) this.#db.exec(TAKE_EARLIER);
+    const last = this.reader.lastSeq();
+    const isErased = this.#db.prepare(`SELECT 1 FROM main.withheld WHERE seq = ? AND ${ERASED}`);
+    for (const seq of seqs)
+      if (isErased.get(seq) !== undefined) this.#eraseEntry(seq);
+      else if (seq <= last) this.#copyRows('entries', { from: seq, to: seq }, 'REPLACE');
   }
 
   hasChanged(): boolean {
@@ -86,7 +104,10 @@ export class BackupLog implements Disposable {
   copy(span: SeqSpan, existing: 'IGNORE' | 'REPLACE'): void {
     transact(this.#db, () => {
       for (const table of ['entries', 'large']) this.#copyRows(table, span, existing);
-      for (const seq of this.#seqs(`SELECT seq FROM main.withheld WHERE ${SPAN}`, span))
+      for (const seq of this.#seqs(
+        `SELECT seq FROM main.withheld WHERE ${SPAN} AND ${ERASED}`,
+        span,
+      ))
         this.#eraseEntry(seq);
     });
   }

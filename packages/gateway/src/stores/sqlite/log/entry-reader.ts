@@ -25,6 +25,7 @@ export interface KnownDamage {
 }
 
 const EMPTY = new Uint8Array(0);
+const WITHDRAWN = 'The entry was withheld while it was read.';
 
 export class EntryReader {
   readonly #paths: DataPaths;
@@ -43,18 +44,33 @@ export class EntryReader {
     return exact instanceof Promise ? exact.then(portableEntry) : exact && portableEntry(exact);
   }
 
+  /** With what it says although it is hidden. */
+  hiddenEntry(seq: Seq): Entry | Promise<Entry> | undefined {
+    const { withheld } = this.#readable(seq) ?? {};
+    if (withheld?.state !== 'hidden') return this.exactEntry(seq);
+    const stored = this.#log.stored(seq);
+    // In a cluster, it may have come erased.
+    if (stored?.isErased !== false) return this.exactEntry(seq);
+    return this.#entryOf(stored, withheld);
+  }
+
   exactEntry(seq: Seq): Entry | Promise<Entry> | undefined {
     const row = this.#readable(seq);
-    if (row === undefined) return undefined;
+    return row && this.#entryOf(row);
+  }
+
+  /** `hidden`: why nobody else reads it. */
+  #entryOf(row: EntryRow, hidden?: Entry['withheld']): Entry | Promise<Entry> {
+    const { seq } = row;
     const metadata = metadataOf(row);
-    const { size, text, large, withheld, thread } = row;
+    const { size, text, large, withheld = hidden, thread } = row;
     const portability = portabilityMember(row);
-    if (withheld === undefined) {
+    const marks = { ...portability, ...(withheld === undefined ? {} : { withheld }) };
+    if (row.withheld === undefined) {
       if (this.#damage.has(seq)) return unreadableEntry(metadata, thread);
       if (large !== undefined)
-        return this.#largeEntry({ metadata, thread, size, ...portability }, text, large);
+        return this.#largeEntry({ metadata, thread, size, ...marks }, text, large);
     }
-    const marks = { ...portability, ...(withheld === undefined ? {} : { withheld }) };
     return { metadata, thread, ...inMemory(text), ...marks };
   }
 
@@ -104,7 +120,7 @@ export class EntryReader {
 
   /** `text`: the bytes of the entry that are not in the file. */
   async #largeEntry(
-    known: Pick<Entry, 'metadata' | 'thread' | 'size' | 'portability'>,
+    known: Pick<Entry, 'metadata' | 'thread' | 'size' | 'portability' | 'withheld'>,
     text: Uint8Array,
     file: string,
   ): Promise<Entry> {
@@ -116,13 +132,20 @@ export class EntryReader {
         ? unreadableEntry(metadata, thread)
         : this.#readAgain(metadata, thread);
     const breakOff = (error: Error): Error => this.#breakOff(metadata.seq, error);
+    const isWithdrawn = (): boolean =>
+      known.withheld === undefined && this.#readable(metadata.seq)?.withheld !== undefined;
     return {
       ...known,
       text: undefined,
       async *chunks(from = 0): AsyncGenerator<Uint8Array> {
         if (from < text.length) yield text.subarray(from);
         try {
-          yield* largeChunks(paths, file, Math.max(0, from - text.length), size - text.length);
+          const start = Math.max(0, from - text.length);
+          for await (const chunk of largeChunks(paths, file, start, size - text.length)) {
+            // The file of a hidden entry stays.
+            if (isWithdrawn()) throw new GatewayError('unavailable', WITHDRAWN);
+            yield chunk;
+          }
         } catch (error) {
           throw isFileFault(error) ? breakOff(error) : error;
         }
@@ -133,7 +156,7 @@ export class EntryReader {
   /** The error that breaks off an answer that has begun. Later answers mark the entry as damaged. */
   #breakOff(seq: Seq, fault: Error): Error {
     if (this.#report(seq, fault)) return fault;
-    return new GatewayError('unavailable', 'The entry was withheld while it was read.');
+    return new GatewayError('unavailable', WITHDRAWN);
   }
 
   /** Reports damage. Returns false if there is none: the entry was withheld while it was read. */

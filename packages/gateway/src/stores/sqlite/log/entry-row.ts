@@ -25,7 +25,7 @@ export const ENTRIES_TABLE = `CREATE TABLE entries (
 ) STRICT`;
 
 /** When an entry was withheld, in ms since 1970, and why; and what its link is made of. */
-export interface WithheldRow extends Pick<Withholding, 'time' | 'reason'> {
+export interface WithheldRow extends Pick<Withholding, 'time' | 'reason' | 'state'> {
   readonly digest: Uint8Array;
 }
 

@@ -41,6 +41,8 @@ export function openLogForWriting(paths: DataPaths): DatabaseSync {
     db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA secure_delete = FAST');
     if (readPragma(db, 'user_version') === 0) createLog(db);
     assertFormat(db, paths);
+    // A log of an earlier version lacks some of it.
+    db.exec(WITHHELD_TABLE);
     return db;
   } catch (error) {
     db.close();

@@ -162,7 +162,8 @@ class Repair {
   #take(seq: Seq, row: EntryRow | undefined, copy: RepairCopy | undefined): string | undefined {
     if (copy === undefined) return 'it is not there';
     const { small } = copy;
-    const stored = this.#withheld(seq);
+    const last = this.#withheld(seq);
+    const stored = last?.state === 'shown' ? undefined : last;
     if (small === undefined && stored !== undefined) return 'it is withheld, and its row is lost';
     if (small === undefined) return 'it is large, and its row is lost: import the log anew';
     const withheld = withheldAs(stored, small);
@@ -262,6 +263,7 @@ async function replaceBody(
 function withheldAs(stored: WithheldRow | undefined, copy: SmallCopy): WithheldRow | undefined {
   const there = copy.withheld && {
     ...copy.withheld,
+    state: 'withheld' as const,
     digest: Buffer.from(copy.withheld.digest, 'hex'),
   };
   if (stored === undefined || stored.digest.length > 0) return stored ?? there;

@@ -35,6 +35,7 @@ export interface PackedCopy {
   readonly body: Uint8Array;
   readonly large: LargeBody | undefined;
   readonly withheld: WithheldRow | undefined;
+  readonly isPutBack: boolean;
 }
 
 const SEQ = 0;
@@ -53,6 +54,7 @@ const HEADER = KEY + 32;
 const KEYED = 1;
 const LARGE = 2;
 const WITHHELD = 4;
+const PUT_BACK = 8;
 
 const FIRST_SIZE = 5 * 1024 * 1024;
 
@@ -72,7 +74,7 @@ export class CopyBatch {
 
   /** `body`: of a small entry, or where that of a large one is. */
   add(copy: EntryCopy, body: Uint8Array | LargeBody): void {
-    const { metadata, facets, salt, link, key, withheld } = copy;
+    const { metadata, facets, salt, link, key, withheld, isPutBack = false } = copy;
     const isLarge = !(body instanceof Uint8Array);
     const isPlain = !isLarge && withheld === undefined;
     const bytes = isPlain ? body : Buffer.from(JSON.stringify(withheld ?? body));
@@ -88,7 +90,10 @@ export class CopyBatch {
     buffer.writeUInt32LE(bytes.length, start + BODY_SIZE);
     buffer[start + KIND] = KINDS.indexOf(metadata.kind);
     buffer[start + FLAGS] =
-      (key === undefined ? 0 : KEYED) | (isLarge ? LARGE : 0) | (withheld ? WITHHELD : 0);
+      (key === undefined ? 0 : KEYED) |
+      (isLarge ? LARGE : 0) |
+      (withheld ? WITHHELD : 0) |
+      (isPutBack ? PUT_BACK : 0);
     buffer[start + PORTABILITY] = PORTABILITIES.indexOf(copy.portability ?? 'exact');
     buffer.write(salt, start + SALT, 'hex');
     buffer.write(link, start + LINK, 'hex');
@@ -137,11 +142,12 @@ export function* copiesIn({
       body: buffer.subarray(bodyAt, isLarge || isWithheld ? bodyAt : end),
       large: isLarge ? (described() as LargeBody) : undefined,
       withheld: isWithheld ? rowOf(described() as WithheldCopy) : undefined,
+      isPutBack: (flags & PUT_BACK) !== 0,
     };
     start = end;
   }
 }
 
 function rowOf({ time, reason, digest }: WithheldCopy): WithheldRow {
-  return { time, reason, digest: Buffer.from(digest, 'hex') };
+  return { time, reason, state: 'withheld', digest: Buffer.from(digest, 'hex') };
 }

@@ -49,6 +49,10 @@ export class CopyClient implements LogCopier, AsyncDisposable {
     return readable(() => this.#log.entry(seq)?.link.equals(Buffer.from(link, 'hex')));
   }
 
+  isWithheld(seq: Seq): boolean {
+    return readable(() => this.#log.entry(seq))?.withheld !== undefined;
+  }
+
   spool(): Spool {
     return new FileSpool(this.#paths, this.#uploadThreads, this.#spools, () => {});
   }

@@ -115,14 +115,15 @@ export const LOG_FORMAT: LogFormat = {
   },
 };
 
-/** What is left of the drafts of withheld entries. */
+/** What is left of the drafts of withheld entries. Those that are hidden stay as they are. */
 export function withheldDrafts(db: DatabaseSync, log: RowReader): ReplicaReader['withheld'] {
   const lookup = withheldLookup(db);
   return (seq) => {
     const row = lookup(seq);
+    if (row?.state !== 'withheld') return undefined;
     const { thread = seq } = readable(() => log.stored(seq)) ?? {};
     const facets = thread === seq ? new Uint8Array(0) : threadFacet(thread);
-    return row && { ...row, facets };
+    return { ...row, facets };
   };
 }
 

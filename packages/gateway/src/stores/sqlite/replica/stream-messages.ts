@@ -45,7 +45,7 @@ export class StreamMessages {
     for (const [draft, { outcome, seq }] of results.entries()) {
       if (outcome === 'appended') continue;
       this.#sql.insertRepeat.run(position, draft, seq, first);
-      hasText ||= this.#withheld(seq) !== undefined;
+      hasText ||= this.#withheld(seq)?.state === 'withheld';
     }
     if (results.some(({ outcome }) => outcome === 'appended'))
       this.#sql.insert.run(first, position);

@@ -10,7 +10,7 @@ import { DamageRegistry } from '../damage/damage-registry.ts';
 import { Scrubber, scrubProgress, storeScrubProgress } from '../damage/scrubber.ts';
 import { openForReading, readMeta } from '../database.ts';
 import { RowReader } from '../log/row-reader.ts';
-import { unerased } from '../withholding/withheld-table.ts';
+import { unfinished } from '../withholding/withheld-table.ts';
 import { StoreThread } from '../store-thread.ts';
 import { ChunkMaker } from './chunks/chunk-maker.ts';
 import { answerCall } from '../../../thread-call.ts';
@@ -155,11 +155,11 @@ async function next(): Promise<void> {
   else await untilWoken();
 }
 
-/** Readers know of it once nothing that is derived has it. */
+/** Readers know of it once nothing that is derived has it. What is shown again is then indexed again. */
 function removeWithheld(): void {
   const last = shared.withheldInLog;
   if (shared.derivedWithheld === last) return;
-  const seqs = unerased(database);
+  const seqs = unfinished(database).map(({ seq }) => seq);
   const listed = JSON.stringify(seqs);
   segments.removeWith(
     seqs,

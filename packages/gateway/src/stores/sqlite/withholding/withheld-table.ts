@@ -1,13 +1,15 @@
-/** What was withheld cannot be derived. A row is written before its entry is marked, or with it, and stays. */
+/** What was withheld, hidden or shown cannot be derived. A row is written before its entry is marked, or with it, and stays. */
 import type { DatabaseSync } from 'node:sqlite';
 
-import type { Seq } from '../../../log/log.ts';
+import type { Seq, WithholdingState } from '../../../log/log.ts';
 import type { WithheldRow } from '../log/entry-row.ts';
 
-// The digest is what the link was made of (see `chain.ts`); empty if the entry could not be read. isErased: whether no file has anything left
-// of what the visitor said.
+// `withheld` has the last case of each entry, `withheld_before` those before it. The digest is what the link
+// was made of (see `chain.ts`); empty if the entry could not be read. isErased: twice the place of the state in
+// STATES; one more once everything follows it. For `withheld`, no file then has anything left of what the
+// visitor said.
 export const WITHHELD_TABLE = `
-  CREATE TABLE withheld (
+  CREATE TABLE IF NOT EXISTS withheld (
     number INTEGER PRIMARY KEY,
     seq INTEGER NOT NULL UNIQUE,
     time INTEGER NOT NULL,
@@ -15,13 +17,41 @@ export const WITHHELD_TABLE = `
     digest BLOB NOT NULL,
     isErased INTEGER NOT NULL
   ) STRICT;
-  CREATE INDEX unerased ON withheld (number) WHERE isErased = 0`;
+  CREATE TABLE IF NOT EXISTS withheld_before (
+    number INTEGER PRIMARY KEY,
+    seq INTEGER NOT NULL,
+    time INTEGER NOT NULL,
+    reason TEXT NOT NULL,
+    isErased INTEGER NOT NULL
+  ) STRICT;
+  CREATE INDEX IF NOT EXISTS unfinished ON withheld (number) WHERE isErased IN (0, 2, 4)`;
+
+const STATES: readonly WithholdingState[] = ['withheld', 'hidden', 'shown'];
+
+export function stateIn(isErased: unknown): WithholdingState {
+  return STATES[Number(isErased) >> 1] ?? 'withheld';
+}
+
+function codeOf(state: WithholdingState, isFinished: boolean): number {
+  return 2 * STATES.indexOf(state) + Number(isFinished);
+}
 
 export type WithheldLookup = (seq: Seq) => WithheldRow | undefined;
 
+/** The last case of an entry. */
 export function withheldLookup(log: DatabaseSync): WithheldLookup {
-  const find = log.prepare('SELECT time, reason, digest FROM withheld WHERE seq = ?');
-  return (seq) => find.get(seq) as WithheldRow | undefined;
+  const find = log.prepare('SELECT time, reason, digest, isErased FROM withheld WHERE seq = ?');
+  return (seq) => {
+    const row = find.get(seq);
+    if (row === undefined) return undefined;
+    const { time, reason, digest, isErased } = row;
+    return {
+      time: Number(time),
+      reason: String(reason),
+      digest: digest as Uint8Array,
+      state: stateIn(isErased),
+    };
+  };
 }
 
 // The next number. An entry that came withheld before its withholding has a negative one, until that comes.
@@ -30,21 +60,63 @@ const NEXT = 'max(coalesce(max(number), 0), 0) + 1';
 /** Adds a row, within the caller's transaction. Numbers have no gaps. */
 export function withheldInserter(
   log: DatabaseSync,
-): (seq: Seq, row: WithheldRow, isErased: boolean) => void {
+): (seq: Seq, row: WithheldRow, isFinished: boolean) => void {
   const insert = log.prepare(`INSERT INTO withheld SELECT ${NEXT}, ?, ?, ?, ?, ? FROM withheld`);
-  return (seq, { time, reason, digest }, isErased) =>
-    void insert.run(seq, time, reason, digest, isErased ? 1 : 0);
+  return (seq, { time, reason, digest, state }, isFinished) =>
+    void insert.run(seq, time, reason, digest, codeOf(state, isFinished));
 }
 
+/** Lists a case, within the caller's transaction, unless the entry has its state, or cannot get it. */
+export function caseLister(log: DatabaseSync): (item: WithheldItem) => void {
+  const find = log.prepare('SELECT number, isErased FROM withheld WHERE seq = ?');
+  const keep = log.prepare(
+    'INSERT INTO withheld_before SELECT number, seq, time, reason, isErased FROM withheld WHERE seq = ?',
+  );
+  const change = log.prepare(`UPDATE withheld SET number = (SELECT ${NEXT} FROM withheld),
+    time = ?, reason = ?, isErased = ? WHERE seq = ?`);
+  const insert = withheldInserter(log);
+  return ({ seq, ...row }) => {
+    const { state, time, reason } = row;
+    const last = find.get(seq);
+    // What came withheld before its case is erased: the cases that come before that one change nothing.
+    const isEarly = last !== undefined && Number(last['number']) < 0;
+    const before = last === undefined || isEarly ? 'shown' : stateIn(last['isErased']);
+    if (!CHANGES[state].includes(before)) return;
+    if (last === undefined) {
+      insert(seq, row, false);
+      return;
+    }
+    if (!isEarly) keep.run(seq);
+    change.run(time, reason, codeOf(state, isEarly), seq);
+  };
+}
+
+/** The states from which an entry can get one. */
+const CHANGES: Readonly<Record<WithholdingState, readonly WithholdingState[]>> = {
+  withheld: ['shown', 'hidden'],
+  hidden: ['shown'],
+  shown: ['hidden'],
+};
+
 /** For an entry that comes erased, before its withholding has come: `numberWithheld` lists it then. */
-export function insertWithheldEarly(log: DatabaseSync, seq: Seq, row: WithheldRow): void {
+export function insertWithheldEarly(
+  log: DatabaseSync,
+  seq: Seq,
+  row: Omit<WithheldRow, 'state'>,
+): void {
   const { time, reason, digest } = row;
   const insert = log.prepare('INSERT INTO withheld VALUES (?, ?, ?, ?, ?, 1)');
   insert.run(-seq, seq, time, reason, digest);
 }
 
+/** For an entry that was withheld and whose text is there again, within the caller's transaction. */
+export function setHidden(log: DatabaseSync, seq: Seq): void {
+  const set = log.prepare('UPDATE withheld SET isErased = ? WHERE seq = ?');
+  set.run(codeOf('hidden', true), seq);
+}
+
 /** Within the caller's transaction. Does nothing for an entry that has its number. */
-export function numberWithheld(log: DatabaseSync, seq: Seq): void {
+function numberWithheld(log: DatabaseSync, seq: Seq): void {
   log
     .prepare(
       `UPDATE withheld SET number = (SELECT ${NEXT} FROM withheld) WHERE seq = ? AND number < 0`,
@@ -64,12 +136,14 @@ export function lastWithheld(log: DatabaseSync): number {
   return Number(row?.['number']);
 }
 
-/** The seqs of what is not erased yet, in the order of the table; the first of them if there is a limit. */
-export function unerased(log: DatabaseSync, limit = -1): Seq[] {
+/** What is not finished yet, in the order of the table; the first of it if there is a limit. */
+export function unfinished(log: DatabaseSync, limit = -1): Pick<WithheldItem, 'seq' | 'state'>[] {
   const rows = log
-    .prepare('SELECT seq FROM withheld WHERE isErased = 0 ORDER BY number LIMIT ?')
+    .prepare(
+      'SELECT seq, isErased FROM withheld WHERE isErased IN (0, 2, 4) ORDER BY number LIMIT ?',
+    )
     .all(limit);
-  return rows.map(({ seq }) => Number(seq));
+  return rows.map(({ seq, isErased }) => ({ seq: Number(seq), state: stateIn(isErased) }));
 }
 
 export interface WithheldItem {
@@ -77,6 +151,7 @@ export interface WithheldItem {
   /** In ms since 1970. */
   readonly time: number;
   readonly reason: string;
+  readonly state: WithholdingState;
   /** What its link was made of; empty if that is unknown, because the entry cannot be read. */
   readonly digest: Uint8Array;
 }
@@ -87,7 +162,10 @@ const NAME = 'withholding-';
 /** Digits, so that the parts are in the order of their names. */
 const DIGITS = 9;
 
-type StoredItem = Omit<WithheldItem, 'digest'> & { readonly digest: string };
+type StoredItem = Omit<WithheldItem, 'digest' | 'state'> & {
+  readonly state?: WithholdingState;
+  readonly digest: string;
+};
 
 /** Within the caller's transaction, while there are none. */
 export function storeDecided(log: DatabaseSync, items: readonly WithheldItem[]): void {
@@ -117,5 +195,10 @@ export function takeDecided(log: DatabaseSync): readonly WithheldItem[] {
   const first = `SELECT name FROM meta WHERE name GLOB '${NAME}*' ORDER BY name LIMIT 1`;
   const row = log.prepare(`DELETE FROM meta WHERE name = (${first}) RETURNING value`).get();
   const stored = JSON.parse(String(row?.['value'] ?? '[]')) as readonly StoredItem[];
-  return stored.map((item) => ({ ...item, digest: Buffer.from(item.digest, 'hex') }));
+  // Parts of an earlier version have no state.
+  return stored.map((item) => ({
+    ...item,
+    state: item.state ?? 'withheld',
+    digest: Buffer.from(item.digest, 'hex'),
+  }));
 }

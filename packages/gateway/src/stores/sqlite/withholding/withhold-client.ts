@@ -12,8 +12,8 @@ import type { RowReader } from '../log/row-reader.ts';
 import type { ItemToWithhold, WithholdFailure } from '../writer/writer-calls.ts';
 
 const REFUSED: Readonly<Record<WithholdFailure, string>> = {
-  'out-of-space': 'Nothing was withheld: the disk is full.',
-  unavailable: 'Nothing was withheld: the log cannot be written.',
+  'out-of-space': 'Nothing was changed: the disk is full.',
+  unavailable: 'Nothing was changed: the log cannot be written.',
 };
 const CLOSED = 'The log was closed before everything was erased. The next start goes on with it.';
 

@@ -1,21 +1,26 @@
 /**
- * Withholds entries, in the writer's thread, in short steps. Between the steps, others append. The first
- * step is one transaction, which decides that all of them are withheld. It lists them in the table
+ * Withholds, hides and shows entries, in the writer's thread, in short steps. Between the steps, others append.
+ * The first step is one transaction, which decides it for all of them. It lists them in the table
  * `withheld`; if they are many, later steps list them. The next steps mark their rows: from then on, every
  * reader gives them as withheld. The last steps erase the text: first from segments and chunks, whose
  * threads still need to read it, then from the rows, the files of large entries, and the WAL. A start goes
- * on with what is not erased.
+ * on with what is not erased. What is hidden stays in its rows and files. To show it takes the marks away, and
+ * the segments are made again with it.
  *
  * Invariant: What was withheld is in no file of the folder, in no answer of any door, and in no
  *   read that goes on.
  * Test: `packages/gateway/src/stores/sqlite/withholding.test.ts` “is in no file of the folder any
  *   more, and in no read that goes on” “takes its own place in every read that has paused before
- *   it” “stays or is withheld with all others, wherever the process is killed”
+ *   it is …” “stays or is withheld with all others, wherever the process is killed”
  * Test: `packages/gateway/src/doors/rest/withheld.test.ts` “is in no answer of any door, nor in
  *   what was cached before”
  * Test: `test/withhold/withhold.test.ts` “takes away what was said, beside a running gateway”
  * Test: `test/live/withheld-while-stalled.test.ts` “a stream whose reader has stalled within an
  *   entry ends where that is withheld”
+ *
+ * Invariant: What is hidden is in no answer, and is shown again byte for byte.
+ * Test: `test/log-contract/withholding.ts` “is given as withheld, found by nothing that it says, and shown
+ *   again byte for byte”
  */
 import { existsSync, rmSync, truncateSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -29,17 +34,14 @@ import { flushFolder } from '../prepare-folder.ts';
 import type { SharedState } from '../shared-state.ts';
 import { RowReader } from '../log/row-reader.ts';
 import {
+  caseLister,
   hasDecided,
   lastWithheld,
-  numberWithheld,
   PART_SIZE,
   storeDecided,
   takeDecided,
-  unerased,
-  withheldInserter,
+  unfinished,
   type WithheldItem,
-  type WithheldLookup,
-  withheldLookup,
 } from './withheld-table.ts';
 import { flagsOf, sumOf } from '../log/entry-row.ts';
 import { rowEraser } from '../log/row-writer.ts';
@@ -96,7 +98,7 @@ export class Withholder {
   /** Does the next step. 'waiting': other threads have to erase it first. Throws a storage fault. */
   erase(): 'done' | 'more' | 'waiting' {
     if (!this.#list() || !this.#mark()) return 'more';
-    const step = this.#unerased();
+    const step = this.#unfinished();
     if (step.length === 0 && !this.#isInWal) return 'done';
     const shared = this.#shared;
     if (!shared.hasIndexes) this.#removeDerived();
@@ -109,14 +111,16 @@ export class Withholder {
     shared.withheld = last;
     shared.wakeWaiters();
     using log = new WithholdingLog(this.#paths);
-    this.#isInWal = true;
     if (step.length === 0) {
       this.#isInWal = !log.truncateWal();
       return this.#isInWal ? 'waiting' : 'done';
     }
-    for (const seq of step) eraseFiles(this.#paths, log.largeName(seq));
+    const erased = step.filter(({ state }) => state === 'withheld');
+    this.#isInWal ||= erased.length > 0;
+    for (const { seq } of erased) eraseFiles(this.#paths, log.largeName(seq));
     transact(log.db, () => {
-      for (const seq of step) log.erase(seq);
+      for (const { seq } of erased) log.erase(seq);
+      for (const { seq } of step) log.finish(seq);
     });
     return 'more';
   }
@@ -141,22 +145,28 @@ export class Withholder {
       for (const item of items) log.list(item);
       if (!hasStreamMessages(log.db)) return;
       const messages = new StreamMessages(log.db);
-      for (const { seq } of items) messages.withheld(seq);
+      // What is hidden stays in the stream: a copy that is made of it needs it to show it again.
+      for (const { seq, state } of items) if (state === 'withheld') messages.withheld(seq);
     });
     this.#listed.count += lastWithheld(log.db) - before;
     for (const { seq } of items) this.#unmarked?.push(seq);
   }
 
   /** Does not write: where nothing is to be done, a full disk does not matter. */
-  #unerased(): Seq[] {
+  #unfinished(): ReturnType<typeof unfinished> {
     using db = openLogForReading(this.#paths);
-    return unerased(db, STEP_SIZE);
+    return unfinished(db, STEP_SIZE);
   }
 
   #findUnmarked(): Seq[] {
     using db = openLogForReading(this.#paths);
     const log = new RowReader(db);
-    return unerased(db).filter((seq) => readable(() => log.stored(seq))?.isWithheld === false);
+    return unfinished(db).flatMap(({ seq, state }) => {
+      const stored = readable(() => log.stored(seq));
+      // What came erased cannot be shown.
+      const isMarked = stored?.isErased !== false || stored.isWithheld === (state !== 'shown');
+      return isMarked ? [] : [seq];
+    });
   }
 
   /** Marks the next rows. Returns whether all are marked, and then makes them known. */
@@ -175,7 +185,7 @@ export class Withholder {
     const shared = this.#shared;
     const last = lastWithheld(db);
     if (shared.withheldInLog === last) return true;
-    if (unerased(db, 1).length === 0) shared.derivedWithheld = shared.withheld = last;
+    if (unfinished(db, 1).length === 0) shared.derivedWithheld = shared.withheld = last;
     shared.withheldInLog = last;
     shared.wakeWaiters();
     return true;
@@ -194,37 +204,33 @@ class WithholdingLog implements Disposable {
   readonly db: DatabaseSync;
   readonly #log: RowReader;
   readonly #mark: StatementSync;
-  readonly #erase: (seq: Seq) => void;
-  readonly #setErased: StatementSync;
-  readonly #insert: ReturnType<typeof withheldInserter>;
-  readonly #lookup: WithheldLookup;
+  readonly #finish: StatementSync;
+  readonly #isTaken: StatementSync;
+  readonly erase: (seq: Seq) => void;
+  readonly list: (item: WithheldItem) => void;
 
   constructor(paths: DataPaths) {
     this.db = openLogForRepair(paths);
     this.#log = new RowReader(this.db);
     this.#mark = this.db.prepare('UPDATE entries SET flags = ?, sum = ? WHERE seq = ?');
-    this.#erase = rowEraser(this.db, this.#log);
-    this.#setErased = this.db.prepare('UPDATE withheld SET isErased = 1 WHERE seq = ?');
-    this.#insert = withheldInserter(this.db);
-    this.#lookup = withheldLookup(this.db);
+    this.#finish = this.db.prepare('UPDATE withheld SET isErased = isErased | 1 WHERE seq = ?');
+    this.#isTaken = this.db.prepare('SELECT 1 FROM withheld WHERE seq = ? AND isErased < 4');
+    this.erase = rowEraser(this.db, this.#log);
+    this.list = caseLister(this.db);
   }
 
-  list({ seq, ...row }: WithheldItem): void {
-    if (this.#lookup(seq) === undefined) this.#insert(seq, row, false);
-    else numberWithheld(this.db, seq);
-  }
-
+  /** As withheld, or not any more. */
   mark(seq: Seq): void {
     const stored = readable(() => this.#log.stored(seq));
-    if (stored?.isWithheld !== false) return;
-    const { file, marked, portability, facets } = stored;
-    const flags = flagsOf({ large: file, marked, portability, isWithheld: true });
-    this.#mark.run(flags, sumOf(flags, facets, file), seq);
+    const isWithheld = this.#isTaken.get(seq) !== undefined;
+    if (stored?.isErased !== false || stored.isWithheld === isWithheld) return;
+    const { file, marked, portability, storedFacets } = stored;
+    const flags = flagsOf({ large: file, marked, portability, isWithheld });
+    this.#mark.run(flags, sumOf(flags, storedFacets, file), seq);
   }
 
-  erase(seq: Seq): void {
-    this.#erase(seq);
-    this.#setErased.run(seq);
+  finish(seq: Seq): void {
+    this.#finish.run(seq);
   }
 
   /** The name of the file of its body, if it has one. */

@@ -5,6 +5,7 @@ import type { Withholding, WithholdingRange } from '../../../log/log.ts';
 import { readable } from '../database.ts';
 import type { RowReader } from '../log/row-reader.ts';
 import { metadataOf } from '../log/entry-row.ts';
+import { stateIn } from './withheld-table.ts';
 
 const PAGE_SIZE = 256;
 
@@ -15,8 +16,8 @@ export async function* readWithholdings(
   { order, after = 0, before = Infinity, limit = Infinity }: WithholdingRange,
   last: number,
 ): AsyncGenerator<Withholding, void, undefined> {
-  const page = db.prepare(`SELECT number, seq, time, reason FROM withheld
-    WHERE number > ? AND number < ? ORDER BY number ${order === 'newest' ? 'DESC' : 'ASC'} LIMIT ${PAGE_SIZE}`);
+  const page = db.prepare(`${casesIn('withheld')} UNION ALL ${casesIn('withheld_before')}
+    ORDER BY number ${order === 'newest' ? 'DESC' : 'ASC'} LIMIT ${PAGE_SIZE}`);
   const takeTurn = yieldPeriodically();
   let [low, high] = [after, Math.min(before, last + 1)];
   for (let left = limit; left > 0 && low < high;) {
@@ -31,8 +32,12 @@ export async function* readWithholdings(
       if (left === 0) return;
       left -= 1;
       const [time, reason] = [Number(row['time']), String(row['reason'])];
-      yield { number, metadata: metadataOf(entry), time, reason };
+      yield { number, metadata: metadataOf(entry), time, reason, state: stateIn(row['isErased']) };
     }
     await takeTurn();
   }
+}
+
+function casesIn(table: string): string {
+  return `SELECT number, seq, time, reason, isErased FROM ${table} WHERE number > ?1 AND number < ?2`;
 }

@@ -28,7 +28,7 @@ import { Keys } from './keys.ts';
 import type { EntryRow } from '../log/entry-row.ts';
 import { type NewRow, RowWriter } from '../log/row-writer.ts';
 import { bodySalt, idSalt, keySalt } from './salts.ts';
-import { insertWithheldEarly, withheldInserter } from '../withholding/withheld-table.ts';
+import { insertWithheldEarly, setHidden, withheldInserter } from '../withholding/withheld-table.ts';
 
 const COMMA = Buffer.from(',');
 const BRACE = Buffer.from('}');
@@ -114,7 +114,10 @@ export class EntryAppender {
   /** Returns why it does not follow, if so. */
   appendCopy(copy: PackedCopy): CopyFault | undefined {
     const { seq, time, head, salt, link, keyHash, withheld } = copy;
-    if (seq <= this.#seq) return this.#hasLink(seq, link) ? undefined : 'differs';
+    if (seq <= this.#seq) {
+      if (copy.isPutBack) this.#putBack(copy);
+      return this.#hasLink(seq, link) ? undefined : 'differs';
+    }
     if (seq > this.#seq + 1) return 'gap';
     if (time < this.#time) return 'changed';
     const linker = this.#linker;
@@ -133,6 +136,17 @@ export class EntryAppender {
       this.#hasWithheld = true;
     }
     return undefined;
+  }
+
+  /** Does nothing unless it is withheld here, and is what its link was made of. */
+  #putBack(copy: PackedCopy): void {
+    const { seq, time, head, salt, link, keyHash, withheld } = copy;
+    const there = readable(() => this.#reader.entry(seq))?.withheld;
+    const digest = Buffer.from(this.#linker.digestOf(salt, digestOf(copy)), 'latin1');
+    if (there === undefined || withheld !== undefined || !digest.equals(there.digest)) return;
+    const key = readable(() => this.#reader.stored(seq))?.key ?? keyHash;
+    this.#putRow(seq, copy, { time, salt, key, isWithheld: true, own: Buffer.from(head), link });
+    setHidden(this.#db, seq);
   }
 
   /** The result for a draft whose body is missing: the entry with the same key, as for any retry. */
@@ -166,30 +180,40 @@ export class EntryAppender {
   }
 
   #store(
-    { kind, room, facets, portability = 'exact', body, large }: Omit<PackedDraft, 'key'>,
-    { time, salt, key, isWithheld = false }: Pick<NewRow, 'time' | 'salt' | 'key' | 'isWithheld'>,
+    draft: Omit<PackedDraft, 'key'>,
+    row: Pick<NewRow, 'time' | 'salt' | 'key' | 'isWithheld'>,
   ): void {
     const { head: own, link } = this.#linker;
+    this.#putRow(this.#seq + 1, draft, { ...row, own, link });
+    this.#seq += 1;
+    this.#time = row.time;
+  }
+
+  /** `own`: the gateway's members, as they are printed. */
+  #putRow(
+    seq: Seq,
+    { kind, room, facets, portability = 'exact', body, large }: Omit<PackedDraft, 'key'>,
+    {
+      own,
+      isWithheld = false,
+      ...row
+    }: Pick<NewRow, 'time' | 'salt' | 'key' | 'link' | 'isWithheld'> & { readonly own: Uint8Array },
+  ): void {
     let text: Uint8Array[];
     if (large !== undefined) text = large.size > 1 ? [own, COMMA] : [own];
     else text = body.length === 0 ? [own, BRACE] : [own, COMMA, body, BRACE];
     const marked = large !== undefined && large.facets !== '';
-    this.#rows.put(this.#seq + 1, {
-      time,
+    this.#rows.put(seq, {
+      ...row,
       kind,
       room,
       large,
       marked,
-      link,
-      salt,
-      key,
       facets: this.#reader.answered.withThread(facets),
       portability,
       text,
       isWithheld,
     });
-    this.#seq += 1;
-    this.#time = time;
   }
 
   #find(key: Uint8Array, draft: PackedDraft, digest: string): WriteResult | undefined {

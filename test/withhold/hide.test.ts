@@ -1,0 +1,114 @@
+// `presence hide` and `show` beside a running gateway: a flood is hidden, looked at, shown in part, and destroyed.
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+
+import { Gateway } from '@open-presence/client';
+
+import { filesWith } from '../files-with.ts';
+import { startGatewayProcess } from '../gateway-process.ts';
+import { run } from './command.ts';
+
+const SECRET = 'Xyzzy4711';
+const PATHS = [
+  '/api/entries',
+  '/api/garden',
+  '/api/garden.atom',
+  `/api/search?q=${SECRET}`,
+  '/api/log',
+  '/api/withheld',
+  `/api/entries?identity=${SECRET}`,
+  '/rooms/consciousness-garden',
+];
+
+async function answersWithSecret(url: string): Promise<string[]> {
+  const found: string[] = [];
+  for (const path of PATHS) {
+    const text = await (await fetch(url + path)).text();
+    // An answer repeats what was asked for.
+    if (text.replaceAll(/[?&](q|identity)=\w+/g, '').includes(`${SECRET} says`)) found.push(path);
+  }
+  return found;
+}
+
+interface Answer {
+  readonly selected: number;
+  readonly hidden?: number;
+  readonly shown?: number;
+  readonly withheld?: number;
+  readonly alreadyWithheld: number;
+}
+
+async function answerOf(...args: Parameters<typeof run>): Promise<Answer> {
+  const { code, stdout, stderr } = await run(...args);
+  assert.equal(code, 0, stderr);
+  return JSON.parse(stdout) as Answer;
+}
+
+suite('presence hide', () => {
+  test('hides a flood, shows one entry on appeal, and destroys the rest', async () => {
+    await using gateway = await startGatewayProcess({ args: ['--threads', '2'] });
+    const { url, data } = gateway;
+    const good = new Gateway(url, { identity: 'B' });
+    await good.leaveTrace('Stays where it is');
+    const said: { id: string; text: string }[] = [];
+    for (let number = 0; number < 25; number += 1) {
+      const text = `${SECRET} says ${number} ${number === 24 ? 'x'.repeat(300_000) : ''}`;
+      const { id } = await new Gateway(url, { identity: `bot-${number}` }).leaveTrace(text);
+      said.push({ id, text });
+    }
+    const exact = async (id: string): Promise<string> =>
+      await (await fetch(`${url}/api/entries/${id}`)).text();
+    const [before, large] = [await exact(said[3]?.id ?? ''), await exact(said[24]?.id ?? '')];
+    assert.notDeepEqual(await answersWithSecret(url), []);
+
+    const ending = new AbortController();
+    const events: string[] = [];
+    const stream = await fetch(`${url}/api/events`, { signal: ending.signal });
+    const reading = (async () => {
+      for await (const chunk of stream.body ?? [])
+        events.push(
+          ...(Buffer.from(chunk)
+            .toString()
+            .match(/^event: \w+/gm) ?? []),
+        );
+    })().catch(() => {});
+
+    const yes = ['--reason', 'A flood', '--yes', '--json'];
+    const select = ['--matching', `${SECRET} says`, '--name-prefix', 'bot-'];
+    const hidden = await answerOf('hide', data, ...select, ...yes);
+    assert.equal(hidden.hidden, 25);
+    assert.deepEqual(await answersWithSecret(url), []);
+    assert.match(await (await fetch(`${url}/api/garden`)).text(), /Stays where it is/);
+    const again = await answerOf('hide', data, ...select, ...yes);
+    assert.deepEqual([again.selected, again.alreadyWithheld], [0, 25]);
+
+    // Their owner can still read them.
+    const seen = await run('show', data, '--dry-run');
+    // The large one is shown without its text.
+    const seenTexts = seen.stdout.match(new RegExp(`${SECRET} says`, 'g'))?.length ?? 0;
+    assert.ok([19, 20].includes(seenTexts), seen.stderr);
+    const none = await answerOf('show', data, '--matching', 'nothing of this', ...yes);
+    assert.deepEqual([none.selected, none.shown], [0, 0]);
+    const [appealed = assert.fail()] = said.slice(3);
+    const appeal = ['--reason', 'An appeal', '--yes', '--json'];
+    assert.equal((await answerOf('show', data, appealed.id, ...appeal)).shown, 1);
+    assert.equal(await exact(appealed.id), before);
+    const search = await (await fetch(`${url}/api/search?q=${SECRET}`)).json();
+    assert.match(JSON.stringify(search), new RegExp(appealed.id));
+    assert.equal((await answerOf('show', data, said[24]?.id ?? '', ...appeal)).shown, 1);
+    assert.equal(await exact(said[24]?.id ?? ''), large);
+    assert.equal((await answerOf('hide', data, said[24]?.id ?? '', ...yes)).hidden, 1);
+
+    const destroyed = await answerOf('withhold', data, '--hidden', ...yes);
+    assert.equal(destroyed.withheld, 24);
+    const files = await filesWith(data, `${SECRET} says 7`);
+    assert.deepEqual(files, []);
+    assert.equal(await exact(appealed.id), before);
+    const cases = await Array.fromAsync(good.withholdings(), ({ state }) => state);
+    const count = (state: string): number => cases.filter((one) => one === state).length;
+    assert.deepEqual([count('hidden'), count('shown'), count('withheld')], [26, 2, 24]);
+    ending.abort();
+    await reading;
+    assert.ok(events.includes('event: shown'), events.join());
+  });
+});
