@@ -33,7 +33,7 @@ export function readOnlyCommand(context: ProcessContext): Command {
     ],
     exitCodes: [0, 1, 2],
     notes:
-      'A gateway may be running on the folder: only the user who runs it can do this. It takes effect at once, and a restart keeps it. Whoever sends an entry is answered 503 with the reason, and can send it again later: clients, pages and the command keep what they have. Withholding works. In a cluster, run it for each gateway.',
+      'A gateway may be running on the folder: only the user who runs it can do this. It takes effect at once, and a restart keeps it. Whoever sends an entry is answered 503 with the reason, and can send it again later: clients, pages and the command keep what they have. Withholding works. In a cluster, this switches all gateways within seconds, those that start later too.',
   });
   return command.action(async (state: string | undefined, options: Options) => {
     const { data, language, reason } = options;

@@ -24,7 +24,13 @@ import { WithholdingPublisher } from './publishing/withholding-publisher.ts';
 import { checkLateServers } from './stream/check-servers.ts';
 import { StoredMessages } from './stream/stored-messages.ts';
 import { StreamReader } from './stream/stream-reader.ts';
-import { connectToServers, subjectOf, uploadSubject } from './stream/stream.ts';
+import {
+  connectToServers,
+  readStream,
+  subjectOf,
+  uploadSubject,
+  writeReadOnly,
+} from './stream/stream.ts';
 
 /** A copy that has entries serves them without the servers, if nothing has come of the stream for so long. */
 const READY_WITHOUT_SERVERS_MS = 5000;
@@ -55,6 +61,9 @@ class Follower implements Orderer {
   /** Whether a server could lose what it acknowledges. */
   #isServerWrong = false;
   #isConnected = true;
+  #connection: NatsConnection | undefined;
+  /** How often this gateway has switched the cluster: what was asked before that may be out of date. */
+  #switched = 0;
   #lastApplied: number;
 
   constructor(replica: Replica, start: ReplicaStart) {
@@ -81,6 +90,7 @@ class Follower implements Orderer {
       handler: this.#handlerOf(uploads),
       publisher: this.#publisher,
       signal: replica.signal,
+      onReadOnly: (reason) => replica.setReadOnly(reason),
       onCaughtUp: () => this.#caughtUp.resolve(),
     });
     stopping.addEventListener('abort', () => {
@@ -107,6 +117,20 @@ class Follower implements Orderer {
 
   async catchUp(): Promise<boolean> {
     return this.#canStore && !this.#replica.stopping.aborted && (await this.#catchingUp.ask());
+  }
+
+  async setReadOnly(...[reason]: Parameters<Orderer['setReadOnly']>): Promise<boolean> {
+    if (this.#connection === undefined || this.#publisher.isHolding) return false;
+    try {
+      const manager = await jetstreamManager(this.#connection, { checkAPI: false });
+      await writeReadOnly(manager, this.#start.address, reason);
+      this.#switched += 1;
+      this.#replica.setReadOnly(reason);
+      return true;
+    } catch (error) {
+      if (!(error instanceof Error)) throw error;
+      return false;
+    }
   }
 
   get #canStore(): boolean {
@@ -203,6 +227,7 @@ class Follower implements Orderer {
     const connection = await connectToServers(this.#start.address, signal);
     signal.addEventListener('abort', () => void connection?.close());
     if (connection !== undefined) {
+      this.#connection = connection;
       this.#client.resolve(this.#clientOf(connection));
       this.#publisher.probe();
       void this.#watchConnection(connection);
@@ -267,7 +292,10 @@ class Follower implements Orderer {
     const { state, signal } = this.#replica;
     const lastOfStream = async (): Promise<number> => {
       const manager = await jetstreamManager(connection, { checkAPI: false });
-      return (await manager.streams.info(this.#start.address.stream)).state.last_seq;
+      const switched = this.#switched;
+      const { lastSeq, readOnly } = await readStream(manager, this.#start.address);
+      if (switched === this.#switched) this.#replica.setReadOnly(readOnly);
+      return lastSeq;
     };
     const applied = (): number =>
       this.#applier.isIdle ? this.#reader.position : this.#lastApplied;

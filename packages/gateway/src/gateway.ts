@@ -139,7 +139,7 @@ export async function startGateway(config: GatewayConfig): Promise<Gateway> {
   if (!(await settlesWithin(opening, LISTEN_EARLY_AFTER_MS))) early = await startListening();
   const log = await opening;
   lifecycle.log = log;
-  if (config.readOnly !== undefined) log.setReadOnly(config.readOnly);
+  if (config.readOnly !== undefined) await log.setReadOnly(config.readOnly);
   if (config.log !== undefined) opened.use(await shareClusterPresence(config.log, hub.connect()));
   const listener = early ?? (await startListening());
   const { incoming: temporaryFolder } = dataPathsIn(config.data);

@@ -28,6 +28,8 @@ interface StreamReaderParts {
   readonly handler: MessageHandler;
   readonly publisher: Publisher;
   readonly signal: AbortSignal;
+  /** Called with why no gateway stores anything, before it is read on. */
+  readonly onReadOnly: (reason: string | undefined) => void;
   /** Called when everything that the stream had at the start is added to the applier. */
   readonly onCaughtUp: () => void;
 }
@@ -89,6 +91,7 @@ export class StreamReader {
       );
     if (state.lastSeq < Math.max(position, this.#last))
       throw new WrongStream(`${name} has lost messages that this copy has applied.`);
+    this.#parts.onReadOnly(state.readOnly);
     this.#lastOfStream = state.lastSeq;
     this.#reportProgress();
   }

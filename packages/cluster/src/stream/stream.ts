@@ -19,6 +19,8 @@ const LOG_NAME = 'presence-log';
 const STREAM_ID = 'presence-stream-id';
 /** The same: see `LogBeginning`. */
 const BEGINNING = 'presence-beginning';
+/** The same: why no gateway stores anything. Without it, all do. */
+const READ_ONLY = 'presence-read-only';
 const RECONNECT_MS = 250;
 const PING_MS = 2000;
 /** Servers that have just started may know of each other, and make a stream, only after 10 s or more. */
@@ -78,6 +80,8 @@ export interface StreamState {
   readonly id: string;
   readonly beginning: LogBeginning;
   readonly lastSeq: number;
+  /** Why no gateway stores anything now. */
+  readonly readOnly: string | undefined;
 }
 
 /** Throws where no majority can be asked, and a `ClusterRefusal` where the stream could lose entries. */
@@ -93,7 +97,20 @@ export async function readStream(
   const stored = config.metadata?.[BEGINNING];
   const beginning = stored === undefined ? NOTHING : (JSON.parse(stored) as LogBeginning);
   const id = config.metadata?.[STREAM_ID] ?? '';
-  return { logName, id, beginning, lastSeq: state.last_seq };
+  const readOnly = config.metadata?.[READ_ONLY];
+  return { logName, id, beginning, lastSeq: state.last_seq, readOnly };
+}
+
+/** All gateways learn it when they ask for the state of the stream. Throws where the servers do not confirm it. */
+export async function writeReadOnly(
+  manager: JetStreamManager,
+  { stream }: StreamAddress,
+  reason: string | undefined,
+): Promise<void> {
+  const { config } = await manager.streams.info(stream);
+  const { [READ_ONLY]: _, ...metadata } = config.metadata ?? {};
+  if (reason !== undefined) metadata[READ_ONLY] = reason;
+  await manager.streams.update(stream, { metadata });
 }
 
 const NOTHING: LogBeginning = { head: 0, link: '', withheld: 0 };

@@ -41,8 +41,8 @@ export function controlOperations(context: WithholdingContext): ControlOperation
     async *[READ_ONLY_PATH](body) {
       const { log } = context;
       const wanted = isJsonObject(body) ? body['to'] : undefined;
-      if (wanted === 'on') log.setReadOnly(reasonIn(body));
-      if (wanted === 'off') log.setReadOnly(undefined);
+      if (wanted === 'on') await log.setReadOnly(reasonIn(body));
+      if (wanted === 'off') await log.setReadOnly(undefined);
       yield JSON.stringify({ readOnly: log.readOnly() ?? null });
     },
   };

@@ -253,8 +253,11 @@ export interface Log extends AsyncDisposable {
   writable(): boolean;
   /** Why the owner lets nothing be stored; undefined while entries are stored. */
   readOnly(): string | undefined;
-  /** From now on, also after a restart. For the process that owns the log. */
-  setReadOnly(reason: string | undefined): void;
+  /**
+   * From now on, also after a restart: for all gateways of a cluster. For the process that owns the log. Throws
+   * `unavailable` where the servers of the cluster do not take it now.
+   */
+  setReadOnly(reason: string | undefined): Promise<void>;
   damage(): Damage;
   /** The time that an entry would get now, in ms since 1970: not less than that of any entry. */
   now(): number;

@@ -63,6 +63,8 @@ export interface Orderer {
   withhold(items: readonly OrderedWithholding[]): Promise<number | 'unavailable'>;
   /** Resolves when the replica has all that any gateway had acknowledged: false where that cannot be known now. */
   catchUp(): Promise<boolean>;
+  /** Tells the stream why no gateway may store anything, or that all may. False where it did not confirm that. */
+  setReadOnly(reason: string | undefined): Promise<boolean>;
   /** Resolves once nothing is done any more, after the replica has closed. */
   readonly ended: Promise<void>;
 }
@@ -93,6 +95,8 @@ export interface Replica {
   ): Promise<{ readonly erased: Promise<number> } | undefined>;
   /** What was to be erased in the stream and is. */
   erasedInStream(erased: ErasedMessages): void;
+  /** What the stream says now. */
+  setReadOnly(reason: string | undefined): void;
   /** Reports why a part has begun to fail, or that it works again. */
   report(part: ReplicaPart, fault: Error | undefined): void;
   /** Repeats a step until the store closes, and reports its outcome. Throws what is no fault of a disk. */

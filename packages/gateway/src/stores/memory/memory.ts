@@ -82,7 +82,7 @@ class MemoryLog implements Log {
     return this.#readOnly;
   }
 
-  setReadOnly(reason: string | undefined): void {
+  async setReadOnly(reason: string | undefined): Promise<void> {
     this.#readOnly = reason;
   }
 

@@ -1,4 +1,7 @@
-/** Whether the owner lets nothing be stored, and why: in a file of the folder, so that a restart keeps it. */
+/**
+ * Whether the owner lets nothing be stored, and why: in a file of the folder, so that a restart keeps it. In a cluster,
+ * the stream has it, and the file what this gateway last heard.
+ */
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 
 import { isMissing } from './segment-record.ts';
@@ -26,7 +29,7 @@ export class ReadOnlySwitch {
     return this.#reason;
   }
 
-  /** For the one thread that owns the log. All threads know at once. */
+  /** For one thread: the one that owns the log, or in a cluster that of the stream. All threads know at once. */
   set(reason: string | undefined): void {
     const { folder, readOnly } = this.#paths;
     if (reason === undefined) rmSync(readOnly, { force: true });

@@ -54,6 +54,8 @@ const WITHHOLDING_INTERVAL_MS = 5;
 const NO_BODY = new Uint8Array(0);
 const UNKNOWN =
   'Cannot answer this request now: it names an entry that this gateway does not have, and the gateway cannot learn now whether another gateway of its cluster has stored it. Try again in a moment, or at another gateway.';
+const NOT_SWITCHED =
+  'Cannot switch this for the cluster now: its servers did not confirm it. Try again once most of them run.';
 const CONFLICT = { outcome: 'conflict' } as const;
 
 export class SqliteLog extends LogReader implements Log {
@@ -87,8 +89,10 @@ export class SqliteLog extends LogReader implements Log {
     return this.#readOnly.reason;
   }
 
-  setReadOnly(reason: string | undefined): void {
-    this.#readOnly.set(reason);
+  async setReadOnly(reason: string | undefined): Promise<void> {
+    if (!this.#isShared) this.#readOnly.set(reason);
+    else if ((await this.#calls.call('setReadOnly', reason)) !== true)
+      throw new GatewayError('unavailable', NOT_SWITCHED);
   }
 
   spool(): Spool {

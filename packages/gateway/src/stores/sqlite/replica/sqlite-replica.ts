@@ -20,6 +20,7 @@ import { type CallPort, ThreadCaller } from '../../../thread-call.ts';
 import type { DataPaths } from '../data-paths.ts';
 import { isSpoiled, openForReading, readable } from '../database.ts';
 import { RowReader } from '../log/row-reader.ts';
+import { ReadOnlySwitch } from '../read-only.ts';
 import { digestOf, keyColumn, sha256 } from '../log/chain.ts';
 import { bodySalt, idSalt, keySalt, saltsOf } from '../writer/salts.ts';
 import {
@@ -47,6 +48,7 @@ export class SqliteReplica implements Replica {
   readonly format: LogFormat = LOG_FORMAT;
   readonly #thread: ThreadOfReplica;
   readonly #calls: ThreadCaller<WriterCalls>;
+  readonly #readOnly: ReadOnlySwitch;
 
   constructor(thread: ThreadOfReplica, writer: CallPort<WriterCalls>) {
     const { paths, shared, signal, stopping } = thread;
@@ -57,6 +59,7 @@ export class SqliteReplica implements Replica {
     this.uploads = new SqliteUploadFiles(paths, shared, (fault) => this.report('uploads', fault));
     this.#thread = thread;
     this.#calls = new ThreadCaller(writer);
+    this.#readOnly = new ReadOnlySwitch(paths, shared);
   }
 
   reader(): ReplicaReader & Disposable {
@@ -89,6 +92,10 @@ export class SqliteReplica implements Replica {
 
   erasedInStream(erased: ErasedMessages): void {
     void this.#calls.call('erasedInStream', erased);
+  }
+
+  setReadOnly(reason: string | undefined): void {
+    if (reason !== this.#readOnly.reason) this.#readOnly.set(reason);
   }
 
   report(part: ReplicaPart, fault: Error | undefined): void {

@@ -27,6 +27,7 @@ void orderer.ended.then(() => {
 const calls: AppendThreadCalls = {
   withhold: (items) => orderer.withhold(items),
   catchUp: () => orderer.catchUp(),
+  setReadOnly: (reason) => orderer.setReadOnly(reason),
 };
 thread.serve((client) => {
   client.on('message', (message: FromClient) => {

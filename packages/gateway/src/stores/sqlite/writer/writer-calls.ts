@@ -16,9 +16,11 @@ export interface AppendThreadCalls {
   withhold(items: readonly ItemToWithhold[]): Promise<number | WithholdFailure>;
   /** Whether this copy has all that was acknowledged in its cluster: false where that cannot be known now. */
   catchUp(nothing: undefined): Promise<boolean>;
+  /** In a cluster: see `Orderer`. */
+  setReadOnly(reason: string | undefined): Promise<boolean>;
 }
 
-export interface WriterCalls extends Omit<AppendThreadCalls, 'catchUp'> {
+export interface WriterCalls extends Omit<AppendThreadCalls, 'catchUp' | 'setReadOnly'> {
   /** Answers once it is decided that they are withheld, with a number to ask for the rest. */
   decide(items: readonly ItemToWithhold[]): number | WithholdFailure;
   /** How many were withheld, once nothing is left of what they said. `decision`: from `decide`. */
