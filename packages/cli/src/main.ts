@@ -12,6 +12,7 @@ import { CommanderError } from 'commander';
 import { pino } from 'pino';
 
 import manifest from '../package.json' with { type: 'json' };
+import { withoutPasswords } from './configuration/configuration.ts';
 import { useProxies } from './environment-proxy.ts';
 import { EXIT_UNREACHABLE } from './exit-codes.ts';
 import type { ProcessContext, TextOutput } from './process-context.ts';
@@ -36,6 +37,10 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 
 // What is stored is its owner's alone. UNIX sockets for visitors are opened to all expressly.
 process.umask(process.umask() | 0o077);
+
+// For whoever lists the processes.
+if (process.argv.some((word) => word !== withoutPasswords(word)))
+  process.title = process.argv.map(withoutPasswords).join(' ');
 
 const outputs = new Map<number | string, ServiceOutput>();
 

@@ -224,7 +224,9 @@ class Follower implements Orderer {
 
   async #run(): Promise<void> {
     const { signal } = this.#replica;
-    const connection = await connectToServers(this.#start.address, signal);
+    const connection = await connectToServers(this.#start.address, signal, (error) =>
+      this.#onHolding(error),
+    );
     signal.addEventListener('abort', () => void connection?.close());
     if (connection !== undefined) {
       this.#connection = connection;

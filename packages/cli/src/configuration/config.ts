@@ -3,7 +3,7 @@ import { Command } from 'commander';
 
 import { addGuide } from '../command-guide.ts';
 import { addConfigOption, unknownNames } from './configuration-file.ts';
-import { type Configuration, settingOption, SETTINGS } from './configuration.ts';
+import { type Configuration, settingOption, SETTINGS, withoutPasswords } from './configuration.ts';
 import { describeListen, listenAddress } from './listen-setting.ts';
 import type { ProcessContext } from '../process-context.ts';
 
@@ -13,9 +13,6 @@ const SOURCES: Readonly<Record<string, string>> = {
   config: 'file',
   default: 'default',
 };
-
-/** In an address. */
-const PASSWORD = /(?<=\/\/[^/@:]*:)[^/@]*(?=@)/;
 
 interface SettingInForce {
   /** `--port`. */
@@ -44,7 +41,7 @@ export function configCommand(context: ProcessContext): Command {
     const settings = SETTINGS.map(({ flag, variable, name }): SettingInForce => {
       const source = command.getOptionValueSource(name);
       const set: unknown = command.getOptionValue(name) ?? null;
-      const value = typeof set === 'string' ? set.replace(PASSWORD, '…') : set;
+      const value = typeof set === 'string' ? withoutPasswords(set) : set;
       const [long = flag] = flag.split(' ');
       return {
         flag: long,

@@ -78,7 +78,7 @@ export const LOG_SETTING: Setting = {
   variable: 'PRESENCE_LOG',
   default: undefined,
   description:
-    'NATS servers of a cluster of gateways, such as nats://a:4222,b:4222,c:4222, and /NAME of the stream if it is not PRESENCE; without it, the log is in the data folder alone',
+    'NATS servers of a cluster of gateways, such as nats://a:4222,b:4222,c:4222, and /NAME of the stream if it is not PRESENCE; with tls:// in place of nats:// and ?ca=FILE&cert=FILE&key=FILE&creds=FILE for TLS and credentials; without it, the log is in the data folder alone',
   parse: parseLogAddress,
 };
 
@@ -189,6 +189,11 @@ export function settingOption(setting: Setting, description: string = setting.de
   return option.argParser(setting.parse).default(setting.default);
 }
 
+/** The text with an ellipsis in place of each password of an address. */
+export function withoutPasswords(text: string): string {
+  return text.replaceAll(/(?<=\/\/[^\s/@:]*:)\S*(?=@)/g, '…');
+}
+
 function wholeNumber(min: number, max: number): Setting['parse'] {
   return (text) => {
     const number = Number(text);
@@ -222,8 +227,9 @@ function parseLogLevel(text: string): string {
 
 function parseLogAddress(text: string): string {
   if (parseStreamAddress(text) !== undefined) return text;
-  throw new InvalidArgumentError(
-    'It must be the address of one or several NATS servers, such as nats://a:4222,b:4222,c:4222.',
+  // Without the text, which commander would show: it may hold a password.
+  throw new Error(
+    '--log or PRESENCE_LOG is no address of NATS servers, such as nats://a:4222,b:4222,c:4222, or tls://a:4222?ca=FILE&cert=FILE&key=FILE&creds=FILE, which has names in place of IP addresses.',
   );
 }
 

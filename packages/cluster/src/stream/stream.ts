@@ -1,5 +1,6 @@
 /** The connection to the NATS servers, and the stream that they keep. */
 import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import {
@@ -8,7 +9,7 @@ import {
   type JetStreamManager,
   StorageType,
 } from '@nats-io/jetstream';
-import { connect, type NatsConnection } from '@nats-io/transport-node';
+import { connect, credsAuthenticator, type NatsConnection } from '@nats-io/transport-node';
 import type { LogBeginning, StreamAddress } from '@open-presence/gateway/replica';
 
 import { checkStream, ClusterRefusal, replicasFor } from './check-servers.ts';
@@ -40,16 +41,18 @@ export function erasedSubject({ stream }: StreamAddress, position: number): stri
   return `${stream}.erased.${position}`;
 }
 
-/** Keeps trying until it is connected, and whenever the connection is lost; undefined if aborted. */
+/** Keeps trying until it is connected, and whenever the connection is lost; undefined if aborted. `onFailed`: called after each attempt. */
 export async function connectToServers(
   address: StreamAddress,
   signal: AbortSignal,
+  onFailed: (error: Error) => void = () => {},
 ): Promise<NatsConnection | undefined> {
   while (!signal.aborted) {
     try {
       return await connectOnce(address);
     } catch (error) {
       if (!(error instanceof Error)) throw error;
+      onFailed(error);
       await sleep(RECONNECT_MS);
     }
   }
@@ -61,10 +64,15 @@ export async function connectOnce({
   servers,
   user,
   password,
+  credentials,
+  tls,
 }: StreamAddress): Promise<NatsConnection> {
   return await connect({
     servers: [...servers],
     ...(user === undefined ? {} : { user, pass: password ?? '' }),
+    ...(credentials && { authenticator: credsAuthenticator(() => readFileSync(credentials)) }),
+    // Certificates have the names that the address has, not what servers tell of one another.
+    ...(tls && { tls, ignoreClusterUpdates: true }),
     name: 'presence',
     timeout: PING_MS,
     maxReconnectAttempts: -1,
@@ -154,8 +162,9 @@ async function askServers<Answer>(
   ask: (manager: JetStreamManager) => Promise<Answer>,
 ): Promise<Answer> {
   const connection = await connectOnce(address).catch((error: unknown) => {
+    const reason = error instanceof Error ? error.message : String(error);
     throw new Error(
-      `None of the NATS servers can be reached: ${address.servers.join(', ')}. Start them first.`,
+      `None of the NATS servers can be reached: ${address.servers.join(', ')}. Start them first, or mend what --log names. The reason: ${reason}.`,
       { cause: error },
     );
   });

@@ -221,28 +221,52 @@ export interface LogBeginning {
   readonly withheld: number;
 }
 
-/** Where a cluster's stream is: `nats://a:4222,b:4222,c:4222/NAME`. */
+/** Where a cluster's stream is: `nats://a:4222,b:4222,c:4222/NAME`, or `tls://…?ca=FILE&cert=FILE&key=FILE&creds=FILE`. */
 export interface StreamAddress {
   /** `HOST:PORT`. */
   readonly servers: readonly string[];
   readonly stream: string;
   readonly user?: string | undefined;
   readonly password?: string | undefined;
+  /** Path of a file of credentials of NATS, read at each connection. */
+  readonly credentials?: string | undefined;
+  /** Paths of PEM files, read at each connection. Undefined for `nats://`. */
+  readonly tls?: TlsFiles | undefined;
 }
 
-const ADDRESS = /^nats:\/\/(?:([^:@/]+):([^@/]*)@)?([^@/?#]+)(?:\/([\w-]*))?$/;
+interface TlsFiles {
+  /** Who the servers' certificates have to be from. Without it, whom the system trusts. */
+  readonly caFile?: string;
+  readonly certFile?: string;
+  readonly keyFile?: string;
+}
+
+const ADDRESS = /^(nats|tls):\/\/(?:([^:@/]+):([^@/]*)@)?([^@/?#]+)(?:\/([\w-]*))?(?:\?([^#]*))?$/;
 const DEFAULT_STREAM = 'PRESENCE';
+const TLS_FILES = { ca: 'caFile', cert: 'certFile', key: 'keyFile' } as const;
 
 /** Undefined where the text is no such address. */
 export function parseStreamAddress(text: string): StreamAddress | undefined {
-  const [match, user, password, servers = '', stream = ''] = ADDRESS.exec(text) ?? [];
+  const [match, scheme, user, password, servers = '', stream = '', query] =
+    ADDRESS.exec(text) ?? [];
   if (match === undefined) return undefined;
   const hosts = servers.split(',').map((host) => host.trim());
-  if (hosts.includes('')) return undefined;
+  const { creds: credentials, ...files } = Object.fromEntries(new URLSearchParams(query));
+  const isKnown = Object.keys(files).every((name) => scheme === 'tls' && name in TLS_FILES);
+  // The client would compare the certificate with another name than an address.
+  const isNamed =
+    scheme === 'nats' || !hosts.some((host) => /^(?:[\d.]+|\[.*\])(?::|$)/.test(host));
+  if (hosts.includes('') || !isKnown || !isNamed) return undefined;
+  const given = Object.entries(TLS_FILES).filter(([name]) => files[name] !== undefined);
   return {
     servers: hosts,
     stream: stream === '' ? DEFAULT_STREAM : stream,
     user: user && decodeURIComponent(user),
     password: password && decodeURIComponent(password),
+    credentials,
+    tls:
+      scheme === 'tls'
+        ? Object.fromEntries(given.map(([name, option]) => [option, files[name]]))
+        : undefined,
   };
 }
