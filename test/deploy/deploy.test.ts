@@ -47,13 +47,13 @@ suite('the systemd units', () => {
   });
 });
 
-test('the file of settings has each variable once, and changes nothing as it is', async () => {
+test('the file of settings has each variable once, and sets the folder alone, as unit and image do', async () => {
   const lines = (await read('presence.env')).split('\n');
   assert.deepEqual(
     lines.filter((line) => line !== '' && !line.startsWith('#')),
-    [],
+    ['PRESENCE_DATA=/var/lib/presence'],
   );
-  const named = lines.flatMap((line) => /^#([A-Z_]+)=/.exec(line)?.[1] ?? []);
+  const named = lines.flatMap((line) => /^#?([A-Z_]+)=/.exec(line)?.[1] ?? []);
   const variables = [...SETTINGS.map(({ variable }) => variable), 'UV_THREADPOOL_SIZE'];
   assert.deepEqual(named.toSorted(), variables.toSorted());
 });

@@ -18,5 +18,6 @@ export function unusedContext(): ProcessContext {
     configurationFolder: '',
     stateFolder: '',
     nodeVersion: '',
+    version: '',
   };
 }

@@ -12,7 +12,7 @@ import { CommanderError } from 'commander';
 import { pino } from 'pino';
 
 import manifest from '../package.json' with { type: 'json' };
-import { withoutPasswords } from './configuration/configuration.ts';
+import { masked } from './configuration/configuration.ts';
 import { useProxies } from './environment-proxy.ts';
 import { EXIT_UNREACHABLE } from './exit-codes.ts';
 import type { ProcessContext, TextOutput } from './process-context.ts';
@@ -39,8 +39,8 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 process.umask(process.umask() | 0o077);
 
 // For whoever lists the processes.
-if (process.argv.some((word) => word !== withoutPasswords(word)))
-  process.title = process.argv.map(withoutPasswords).join(' ');
+if (process.argv.some((word) => word !== masked(word)))
+  process.title = process.argv.map(masked).join(' ');
 
 const outputs = new Map<number | string, ServiceOutput>();
 
@@ -80,6 +80,7 @@ const context: ProcessContext = {
   },
   serviceOutput,
   nodeVersion: process.versions.node,
+  version: manifest.version,
   requestLog(file, logger) {
     if (file === undefined) {
       const format = process.stdout.isTTY ? 'text' : 'json';
@@ -119,7 +120,9 @@ const context: ProcessContext = {
 };
 
 const program = await createProgram(context, manifest.version, process.argv[2]);
-for (const command of [program, ...program.commands]) command.exitOverride();
+const outputError = (text: string, write: (text: string) => void): void => write(masked(text));
+for (const command of [program, ...program.commands])
+  command.exitOverride().configureOutput({ outputError });
 
 try {
   useProxies(process.env);
@@ -135,7 +138,7 @@ try {
 } catch (error) {
   // commander has printed its own errors already.
   if (!(error instanceof CommanderError)) {
-    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+    process.stderr.write(`${masked(error instanceof Error ? error.message : String(error))}\n`);
   }
   process.exitCode = error instanceof CommanderError ? error.exitCode : 1;
 }

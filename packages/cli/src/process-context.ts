@@ -16,6 +16,8 @@ export interface ProcessContext {
   readonly stdout: Writable & { readonly isTTY?: boolean; readonly columns?: number };
   readonly stderr: Writable & { readonly isTTY?: boolean };
   readonly nodeVersion: string;
+  /** Of the command. */
+  readonly version: string;
   /** Threads in libuv's pool, if the environment says how many. */
   readonly fileThreads: number | undefined;
   /** How many listening sockets systemd has passed (`LISTEN_FDS` of sd_listen_fds(3)). */

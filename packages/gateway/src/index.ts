@@ -18,6 +18,7 @@ export {
   type BackupOptions,
   type BackupReport,
 } from './stores/sqlite/backup/back-up.ts';
+export { LOG_FORMAT } from './stores/sqlite/log/log-database.ts';
 export { parseStreamAddress } from './log/replica.ts';
 export {
   restoreLog,

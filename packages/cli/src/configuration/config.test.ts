@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { suite, test } from 'node:test';
 
 import { dataFolder, startGatewayProcess } from '../../../../test/gateway-process.ts';
@@ -38,9 +38,11 @@ suite('presence config', () => {
     const args = ['--config', file, '--threads', '1', '--json'];
     const { code, output } = await config(args, env);
     assert.equal(code, 0, output);
-    const { settings, listens, unknown } = JSON.parse(output) as {
+    const { settings, listens, stores, threads, unknown } = JSON.parse(output) as {
       settings: { flag: string; value: unknown; source: string | null }[];
       listens: string;
+      stores: string;
+      threads: number;
       unknown: string[];
     };
     const found = new Map(settings.map(({ flag, value, source }) => [flag, [value, source]]));
@@ -51,6 +53,8 @@ suite('presence config', () => {
     assert.deepEqual(found.get('--public-url'), [null, null]);
     assert.equal(settings.length, SETTINGS.length);
     assert.equal(listens, '127.0.0.2:1');
+    assert.equal(stores, resolve('presence-data'));
+    assert.equal(threads, 1);
     assert.deepEqual(unknown, ['PRESENCE_PROT']);
   });
 
@@ -85,6 +89,22 @@ suite('presence config', () => {
   test('does not show a password', async () => {
     const { output } = await config(['--log', 'nats://gate:secret@127.0.0.1:4222']);
     assert.match(output, /nats:\/\/gate:…@127\.0\.0\.1:4222/);
+    const refused = await config(['--log', 'nats://gate:secret@', '--port', '1']);
+    assert.equal(refused.code, 1);
+    assert.doesNotMatch(refused.output, /secret/);
+  });
+
+  test('takes what serve takes, and says how many threads can serve there', async () => {
+    const args = ['--listen', 'unix:/run/presence.sock', '--threads', '4', '--read-only', 'moving'];
+    const { code, output } = await config(args);
+    assert.equal(code, 0, output);
+    assert.match(output, /^Serves with one thread, since several cannot listen on this socket$/m);
+  });
+
+  test('shows what the unit of the package serves', async () => {
+    const file = join(import.meta.dirname, '../../../../deploy/presence.env');
+    const { output } = await config(['--config', file, '--listen', 'fd:0']);
+    assert.match(output, /^Listens on fd:0\nStores in \/var\/lib\/presence$/m);
   });
 
   test('is what serve takes from the same file', async () => {

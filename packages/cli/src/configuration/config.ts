@@ -1,11 +1,15 @@
-/** `presence config`: which settings are in force for `serve`, and where each comes from. */
+/** `presence config`: which settings are in force for `serve`, where each comes from, and what follows from them. */
+import { resolve } from 'node:path';
+
+import { isShareable } from '@open-presence/gateway';
 import { Command } from 'commander';
 
 import { addGuide } from '../command-guide.ts';
 import { addConfigOption, unknownNames } from './configuration-file.ts';
-import { type Configuration, settingOption, SETTINGS, withoutPasswords } from './configuration.ts';
+import { ANSWERS, type Configuration, masked, settingOption, SETTINGS } from './configuration.ts';
 import { describeListen, listenAddress } from './listen-setting.ts';
 import type { ProcessContext } from '../process-context.ts';
+import { describeThreads } from '../serve/start-report.ts';
 
 const SOURCES: Readonly<Record<string, string>> = {
   cli: 'flag',
@@ -28,6 +32,7 @@ export function configCommand(context: ProcessContext): Command {
     'show the settings of serve that are in force, and where each comes from',
   );
   for (const setting of SETTINGS) command.addOption(settingOption(setting));
+  for (const answer of ANSWERS) command.addOption(answer);
   addConfigOption(command).option('--json', 'write JSON');
   addGuide(command, {
     examples: [
@@ -41,7 +46,7 @@ export function configCommand(context: ProcessContext): Command {
     const settings = SETTINGS.map(({ flag, variable, name }): SettingInForce => {
       const source = command.getOptionValueSource(name);
       const set: unknown = command.getOptionValue(name) ?? null;
-      const value = typeof set === 'string' ? withoutPasswords(set) : set;
+      const value = typeof set === 'string' ? masked(set) : set;
       const [long = flag] = flag.split(' ');
       return {
         flag: long,
@@ -50,21 +55,25 @@ export function configCommand(context: ProcessContext): Command {
         source: value === null ? null : (SOURCES[source ?? ''] ?? null),
       };
     });
-    const listens = describeListen(listenAddress(options, context.passedSockets));
+    const listen = listenAddress(options, context.passedSockets);
+    const canShareAddress = isShareable(listen);
+    const threads = canShareAddress ? options.threads : 1;
+    const inForce = { listens: describeListen(listen), stores: resolve(options.data), threads };
     const unknown = await unknownNames(command);
     context.stdout.write(
       options.json === true
-        ? `${JSON.stringify({ settings, listens, unknown })}\n`
-        : text(settings, listens, unknown),
+        ? `${JSON.stringify({ settings, ...inForce, unknown })}\n`
+        : text(settings, [
+            `Listens on ${inForce.listens}`,
+            `Stores in ${inForce.stores}`,
+            `Serves with ${describeThreads({ threads, canShareAddress })}`,
+            ...unknown.map((name) => `The file has ${name}, which is no setting.`),
+          ]),
     );
   });
 }
 
-function text(
-  settings: readonly SettingInForce[],
-  listens: string,
-  unknown: readonly string[],
-): string {
+function text(settings: readonly SettingInForce[], conclusions: readonly string[]): string {
   const rows = settings.map(({ flag, variable, value, source }) => [
     flag,
     variable,
@@ -80,6 +89,5 @@ function text(
       .join('  ')
       .trimEnd(),
   );
-  const warnings = unknown.map((name) => `The file has ${name}, which is no setting.`);
-  return `${[...lines, '', `Listens on ${listens}`, ...warnings].join('\n')}\n`;
+  return `${[...lines, '', ...conclusions].join('\n')}\n`;
 }

@@ -183,15 +183,15 @@ export const ANSWERS: readonly Option[] = [
   ),
 ];
 
+/** A text without the passwords and tokens of addresses in it. */
+export function masked(text: string): string {
+  return text.replaceAll(/(?<=:\/\/(?:\S*,)?)([^\s,/@:]*:)?[^\s,]*@/g, '$1…@');
+}
+
 /** The option for a setting, with a description of what a command uses it for. */
 export function settingOption(setting: Setting, description: string = setting.description): Option {
   const option = new Option(setting.flag, description).env(setting.variable);
   return option.argParser(setting.parse).default(setting.default);
-}
-
-/** The text with an ellipsis in place of each password of an address. */
-export function withoutPasswords(text: string): string {
-  return text.replaceAll(/(?<=\/\/[^\s/@:]*:)\S*(?=@)/g, '…');
 }
 
 function wholeNumber(min: number, max: number): Setting['parse'] {

@@ -4,6 +4,7 @@ import { resolve } from 'node:path';
 import {
   hasPages,
   isShareable,
+  LOG_FORMAT,
   startGateway,
   type Gateway,
   type ListenAddress,
@@ -17,6 +18,7 @@ import { addConfigOption } from '../configuration/configuration-file.ts';
 import {
   ANSWERS,
   type Configuration,
+  masked,
   metricsAddress,
   settingOption,
   SETTINGS,
@@ -57,13 +59,19 @@ async function serve(given: Configuration, context: ProcessContext): Promise<voi
   using manager = context.serviceManager();
   await using gateway = await start(configuration, { context, logger, report, origin, listen });
   if (!hasPages()) logger.warn(`the pages are not built, and browsers get JSON. ${PAGES_MEND}`);
-  report.serving(gateway.address);
   const reason = gateway.readOnly();
+  report.serving(gateway.address, {
+    version: context.version,
+    format: LOG_FORMAT,
+    metrics: gateway.metricsUrl,
+    state: gateway.state(),
+    readOnly: reason,
+    cluster: configuration.log && masked(configuration.log),
+    mirror: configuration.mirror,
+  });
   if (reason !== undefined)
     logger.warn({ reason }, 'read-only: nothing is stored until "presence read-only off"');
   manager.ready(() => gateway.turn());
-  const { metricsUrl } = gateway;
-  if (metricsUrl !== undefined) logger.info({ metrics: metricsUrl }, 'metrics are counted');
   await using _following = origin && followForServing(origin.gateway, gateway.mirroring, logger);
   const signal = await stopSignal;
   logger.info({ signal }, 'resting: finishing what is under way; once more to end at once');

@@ -1,10 +1,20 @@
 import assert from 'node:assert/strict';
+import { resolve } from 'node:path';
 import { suite, test } from 'node:test';
 
 import { pino } from 'pino';
 
 import { startReport, type StartReport } from './start-report.ts';
 
+const FACTS = {
+  version: '1.2.3',
+  format: 1,
+  metrics: 'http://127.0.0.1:7411/metrics',
+  state: 'breathing',
+  readOnly: undefined,
+  cluster: undefined,
+  mirror: undefined,
+};
 const ADDRESS = 'http://0.0.0.0:7410';
 
 /** What is written to standard output, and to the log. */
@@ -53,8 +63,27 @@ suite('the report of a start', () => {
   });
 
   test('names an address to try where the gateway listens on all', () => {
-    const [written] = reported(true, ({ serving }) => serving(ADDRESS));
+    const [written] = reported(true, ({ serving }) => serving(ADDRESS, FACTS));
     assert.match(written, /Listens at +http:\/\/0\.0\.0\.0:7410 \(for all/);
     assert.match(written, /browser +http:\/\/localhost:7410\n/);
+    assert.match(written, /Counts at +http:\/\/127\.0\.0\.1:7411\/metrics\n/);
+  });
+
+  test('is one line of the log, with what runs, where, and how', () => {
+    const [, lines] = reported(false, ({ serving }) => serving(ADDRESS, FACTS));
+    const line = JSON.parse(lines.at(-1) ?? '') as Record<string, unknown>;
+    const { version, format, address, data, threads, state } = line;
+    assert.deepEqual(
+      { version, format, address, data, threads, state },
+      {
+        version: '1.2.3',
+        format: 1,
+        address: ADDRESS,
+        data: resolve('data'),
+        threads: 2,
+        state: 'breathing',
+      },
+    );
+    assert.ok(!('readOnly' in line));
   });
 });

@@ -10,7 +10,20 @@ import { CLEAR_LINE } from '../terminal-log.ts';
 
 export interface StartReport {
   readonly waking: (progress: WakingProgress) => void;
-  readonly serving: (address: string) => void;
+  readonly serving: (address: string, facts: StartFacts) => void;
+}
+
+/** What the log says of a gateway that begins to serve. Undefined where it is not so. */
+interface StartFacts {
+  readonly version: string;
+  /** Of the log. */
+  readonly format: number;
+  readonly metrics: string | undefined;
+  readonly state: string;
+  readonly readOnly: string | undefined;
+  /** The address of the cluster's stream. */
+  readonly cluster: string | undefined;
+  readonly mirror: string | undefined;
 }
 
 interface ReportedSettings extends Pick<Configuration, 'data' | 'threads'> {
@@ -38,7 +51,8 @@ export function startReport(
 function terminalReport(terminal: TextOutput, settings: ReportedSettings): StartReport {
   return {
     waking: (progress) => terminal.write(CLEAR_LINE + describeProgress(progress)),
-    serving: (address) => terminal.write(CLEAR_LINE + greeting(address, settings)),
+    serving: (address, { metrics }) =>
+      terminal.write(CLEAR_LINE + greeting(address, settings, metrics)),
   };
 }
 
@@ -53,8 +67,8 @@ function logReport(logger: Logger, settings: ReportedSettings): StartReport {
       const { indexed, head, behind } = progress;
       logger.info({ indexed, head, ...(behind > 0 && { behind }) }, describeProgress(progress));
     },
-    serving(address) {
-      const serving = { address, data, threads };
+    serving(address, { version, format, ...facts }) {
+      const serving = { version, format, address, data: resolve(data), threads, ...facts };
       if (!CAN_SHARE_PORT || !canShareAddress) logger.info(`threads: ${describeThreads(settings)}`);
       logger.info(serving, `serving: ${firstSteps(address)}`);
     },
@@ -75,7 +89,10 @@ function describeProgress(progress: WakingProgress): string {
   return `waking: ${step}; requests to ${address} are answered once that is done`;
 }
 
-function describeThreads({ threads, canShareAddress }: ReportedSettings): string {
+export function describeThreads({
+  threads,
+  canShareAddress,
+}: Pick<ReportedSettings, 'threads' | 'canShareAddress'>): string {
   if (!CAN_SHARE_PORT) return 'one thread, since several cannot listen on one port on this system';
   if (!canShareAddress) return 'one thread, since several cannot listen on this socket';
   return threads === 1 ? 'one thread' : `${threads} threads`;
@@ -90,13 +107,14 @@ function isUrl(address: string): boolean {
   return address.startsWith('http');
 }
 
-function greeting(address: string, settings: ReportedSettings): string {
+function greeting(address: string, settings: ReportedSettings, metrics?: string): string {
+  const counted = metrics === undefined ? '' : `\n  Counts at   ${metrics}`;
   return `
 The Open Presence Gateway is open.
 
   Listens at  ${address} (${describeReach(address)})
   Stores in   ${resolve(settings.data)}
-  Serves with ${describeThreads(settings)}
+  Serves with ${describeThreads(settings)}${counted}
 
 Try first:
 
