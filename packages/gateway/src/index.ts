@@ -1,5 +1,11 @@
 /** The server of the Open Presence Gateway, and what looks after its log. */
-export { CopyRefusal, openLogCopy, repairLog, type ContinuedLog } from './log-copy.ts';
+export {
+  CopyRefusal,
+  openLogCopy,
+  repairLog,
+  repeatWithholdings,
+  type ContinuedLog,
+} from './log-copy.ts';
 export { createMultiFrameUnzstd, createMultiMemberGunzip } from './decompression.ts';
 export { adoptIntoCluster, checkCluster, leaveCluster } from './cluster.ts';
 export { checkLog } from './stores/sqlite/store.ts';

@@ -4,7 +4,7 @@ import type { Checkpoint, Language } from '@open-presence/protocol';
 import { createGrammar } from './intake/grammar.ts';
 import { StoredGrammar } from './intake/stored-grammar.ts';
 import { loadLanguage } from './load-language.ts';
-import type { LogCopier } from './log/log-copier.ts';
+import type { LogCopier, WithholdingCopy } from './log/log-copier.ts';
 import { EntryCopier } from './operations/copy-entries.ts';
 import { type LogLine, smallCopyOf } from './operations/log-line.ts';
 import { dataPathsIn } from './stores/sqlite/data-paths.ts';
@@ -63,6 +63,16 @@ export async function openLogCopy(options: LogCopyOptions): Promise<LogCopy> {
   const store = await openStoreCopy({ folder, name, fileThreads });
   const copy = copyOf(store.copier, name, language);
   return { ...copy, [Symbol.asyncDispose]: () => store[Symbol.asyncDispose]() };
+}
+
+/** Repeats cases, in their order, with their times. The folder has a log of this name, and no gateway runs on it. */
+export async function repeatWithholdings(
+  data: string,
+  name: string,
+  cases: readonly WithholdingCopy[],
+): Promise<void> {
+  await using store = await openStoreCopy({ folder: data, name });
+  await store.copier.withhold(cases);
 }
 
 export interface RepairOptions {

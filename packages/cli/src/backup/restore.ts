@@ -1,4 +1,4 @@
-/** `presence restore`: makes a data folder of a backup. */
+/** `presence restore`: makes a data folder of a backup, and repeats what was withheld since. */
 import { restoreLog, RestoreRefusal, type RestoreReport } from '@open-presence/gateway';
 import { Command } from 'commander';
 
@@ -7,12 +7,14 @@ import { type Configuration, DATA_SETTING, settingOption } from '../configuratio
 import { EXIT_FAILED, EXIT_UNREACHABLE, fail } from '../exit-codes.ts';
 import type { ProcessContext } from '../process-context.ts';
 import { describeEnd, reportEvents } from './backup-events.ts';
+import { missingCases, repeatCases, type RepeatedCases } from './withheld-since.ts';
 
 interface Options extends Pick<Configuration, 'data'> {
   readonly replace?: boolean;
   readonly acceptFaults?: boolean;
   readonly keepName?: boolean;
   readonly asCopy?: boolean;
+  readonly withheld?: string;
   readonly json?: boolean;
 }
 
@@ -24,6 +26,7 @@ export function restoreCommand(context: ProcessContext): Command {
     examples: [
       'presence restore /mnt/backup --data ./presence-data',
       'presence restore /mnt/backup --data /var/lib/presence --as-copy',
+      'presence restore /mnt/backup --data ./presence-data --withheld https://mirror.example',
     ],
     exitCodes: [0, 1, 2],
     notes:
@@ -41,17 +44,40 @@ export function restoreCommand(context: ProcessContext): Command {
       '--as-copy',
       'restore a copy of a cluster’s log, which a gateway that is started with --log brings up to date',
     )
+    .option(
+      '--withheld <source>',
+      'withhold, hide and show again what was since the backup: the address of a gateway or a mirror that has the log, a file with its /api/withheld, or a data folder',
+    )
     .option('--json', 'print one JSON object');
   return command.action(async (backup: string, { data, json = false, ...options }: Options) => {
     try {
-      const events = restoreLog(backup, data, options);
-      const { report } = await reportEvents(events, { context, json });
-      context.stdout.write(json ? `${JSON.stringify(report)}\n` : textOf(report, options));
+      const { withheld, asCopy } = options;
+      if (withheld !== undefined && asCopy === true)
+        throw new RestoreRefusal(
+          'A copy of a cluster’s log learns from the cluster what is withheld.',
+        );
+      const { report } = await reportEvents(restoreLog(backup, data, options), { context, json });
+      const since =
+        withheld === undefined
+          ? { missing: await missingCases(data, report.replaced) }
+          : await repeatCases(data, report.name, withheld);
+      const text = (): string => `${textOf(report, options)}${textOfCases(since)}`;
+      context.stdout.write(json ? `${JSON.stringify({ ...report, ...since })}\n` : text());
     } catch (error) {
       const code = error instanceof RestoreRefusal ? EXIT_FAILED : EXIT_UNREACHABLE;
       fail(context, `restore "${backup}" into "${data}"`, error, code);
     }
   });
+}
+
+function textOfCases({ missing, repeated, unknown }: RepeatedCases): string {
+  if (repeated !== undefined)
+    return `What was withheld, hidden or shown since: ${repeated} cases.${unknown ? ` ${unknown} are of entries that the backup lacks.` : ''}\n`;
+  if (missing === undefined)
+    return 'It is unknown what was withheld since the backup: --withheld repeats that, from a mirror, a file, or another folder.\n';
+  return missing === 0
+    ? 'What the log before had withheld or hidden is so here.\n'
+    : `${missing} entries that the log before had withheld or hidden, or shown again, are otherwise here: restore with --withheld, from the folder with what was there, and --replace.\n`;
 }
 
 function textOf(report: RestoreReport, { asCopy = false }: Pick<Options, 'asCopy'>): string {

@@ -8,6 +8,7 @@ import { metadataOf } from '../log/entry-row.ts';
 import { stateIn } from './withheld-table.ts';
 
 const PAGE_SIZE = 256;
+const HAS_EARLIER = "SELECT 1 FROM sqlite_schema WHERE name = 'withheld_before'";
 
 /** What was withheld, a page at a time. Leaves out what cannot be read. `last`: the newest that may be read. */
 export async function* readWithholdings(
@@ -16,7 +17,10 @@ export async function* readWithholdings(
   { order, after = 0, before = Infinity, limit = Infinity }: WithholdingRange,
   last: number,
 ): AsyncGenerator<Withholding, void, undefined> {
-  const page = db.prepare(`${casesIn('withheld')} UNION ALL ${casesIn('withheld_before')}
+  // A log that no gateway of this version has opened has no earlier cases.
+  const hasEarlier = db.prepare(HAS_EARLIER).get() !== undefined;
+  const tables = hasEarlier ? ['withheld', 'withheld_before'] : ['withheld'];
+  const page = db.prepare(`${tables.map(casesIn).join(' UNION ALL ')}
     ORDER BY number ${order === 'newest' ? 'DESC' : 'ASC'} LIMIT ${PAGE_SIZE}`);
   const takeTurn = yieldPeriodically();
   let [low, high] = [after, Math.min(before, last + 1)];

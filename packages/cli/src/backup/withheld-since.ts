@@ -1,0 +1,106 @@
+/** What a log had withheld after a backup of it, and has to be withheld again where that is restored. */
+import { readFile, stat } from 'node:fs/promises';
+
+import { Gateway } from '@open-presence/client';
+import { openFolderLog, repeatWithholdings } from '@open-presence/gateway';
+
+export interface RepeatedCases {
+  /** How many entries are not as they are in the log before; undefined where none is known. */
+  readonly missing?: number | undefined;
+  readonly repeated?: number;
+  /** Cases of entries that the restored log has not. */
+  readonly unknown?: number;
+}
+
+interface Case {
+  readonly number: number;
+  readonly id: string;
+  readonly seq: number;
+  readonly time: number;
+  readonly reason: string;
+  readonly state: 'withheld' | 'hidden' | 'shown';
+}
+
+/** `replaced`: the folder with the log that was there before, if there was one. */
+export async function missingCases(
+  data: string,
+  replaced: string | undefined,
+): Promise<number | undefined> {
+  if (replaced === undefined) return undefined;
+  using restored = openFolderLog(data);
+  const last = new Map<number, Case>();
+  try {
+    for await (const one of casesOfFolder(replaced)) last.set(one.seq, one);
+  } catch {
+    // What was there may be why it is restored.
+    return undefined;
+  }
+  const differs = ({ id, seq, state }: Case): boolean => {
+    const here = restored.stateOf(seq);
+    return here?.id === id && here.state !== state;
+  };
+  return [...last.values()].filter(differs).length;
+}
+
+export async function repeatCases(
+  data: string,
+  name: string,
+  source: string,
+): Promise<RepeatedCases> {
+  const known: Case[] = [];
+  let unknown = 0;
+  {
+    using restored = openFolderLog(data);
+    for await (const one of casesOf(source)) {
+      if (restored.stateOf(one.seq)?.id === one.id) known.push(one);
+      else unknown += 1;
+    }
+  }
+  const inOrder = known.toSorted((a, b) => a.number - b.number);
+  if (inOrder.length > 0) await repeatWithholdings(data, name, inOrder);
+  return { repeated: inOrder.length, unknown };
+}
+
+async function* casesOf(source: string): AsyncGenerator<Case> {
+  if (/^https?:/.test(source)) {
+    for await (const one of new Gateway(source).withholdings()) yield caseIn(one);
+    return;
+  }
+  if ((await stat(source)).isDirectory()) yield* casesOfFolder(source);
+  else for (const one of casesIn(await readFile(source, 'utf8'))) yield caseIn(one);
+}
+
+async function* casesOfFolder(folder: string): AsyncGenerator<Case> {
+  using log = openFolderLog(folder);
+  for await (const { number, metadata, time, reason, state } of log.withholdings())
+    yield { number, id: metadata.id, seq: metadata.seq, time, reason, state };
+}
+
+/** Of the JSON or the NDJSON of `/api/withheld`. */
+function casesIn(text: string): unknown[] {
+  try {
+    const found: unknown = JSON.parse(text);
+    const listed: unknown =
+      typeof found === 'object' && found !== null && 'withheld' in found ? found.withheld : [found];
+    if (Array.isArray(listed)) return listed;
+  } catch {
+    return text.split('\n').flatMap((line): unknown[] => (line === '' ? [] : [JSON.parse(line)]));
+  }
+  throw new Error('The file has no cases of /api/withheld.');
+}
+
+function caseIn(value: unknown): Case {
+  const found: Record<string, unknown> =
+    typeof value === 'object' && value !== null ? { ...value } : {};
+  const { number, id, seq, at, reason, state = 'withheld' } = found;
+  const time = Date.parse(String(at));
+  const isWhole =
+    typeof number === 'number' &&
+    typeof id === 'string' &&
+    typeof seq === 'number' &&
+    typeof reason === 'string' &&
+    !Number.isNaN(time) &&
+    (state === 'withheld' || state === 'hidden' || state === 'shown');
+  if (isWhole) return { number, id, seq, time, reason, state };
+  throw new Error(`This is no case of /api/withheld: ${JSON.stringify(value).slice(0, 200)}`);
+}
