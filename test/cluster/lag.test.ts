@@ -8,10 +8,12 @@ import { SharedState } from '../../packages/gateway/src/stores/sqlite/shared-sta
 import { dataFolder, freePort, startGatewayProcess } from '../gateway-process.ts';
 import { untilValue } from '../watch/scrape.ts';
 import { linkTo } from './held-link.ts';
-import { Sayings, startCluster } from './members.ts';
+import { say, Sayings, startCluster } from './members.ts';
 import { needs } from '../needs.ts';
 
 const SECONDS = 'presence_copy_lag_seconds';
+const MISSING = 'presence_stream_missing_servers';
+const TAKES = 'presence_stream_takes_messages';
 
 test(
   'a gateway that hears nothing of the servers says since when, until it has caught up',
@@ -66,5 +68,32 @@ test(
     await become(0);
     ending.abort();
     await measuring;
+  },
+);
+
+test(
+  'a gateway counts the servers that do not have all, and tells when the stream takes nothing',
+  needs('nats-server'),
+  async () => {
+    await using cluster = await startCluster(3);
+    const metrics = `127.0.0.1:${await freePort()}`;
+    const args = ['--threads', '1', '--metrics', metrics, '--log', cluster.servers.url];
+    await using gateway = await startGatewayProcess({ args });
+    const url = `http://${metrics}/metrics`;
+    const [first, second] = cluster.servers.servers;
+    await untilValue(url, [MISSING], (count) => count === 0);
+    await untilValue(url, [TAKES], (takes) => takes === 1);
+    await first?.kill();
+    await untilValue(url, [MISSING], (count) => count === 1);
+    await untilValue(url, [TAKES], (takes) => takes === 1);
+    await second?.kill();
+    // Storing tells: nobody has to be told while nothing is said.
+    const saying = say([gateway], 'while most servers are down');
+    await untilValue(url, [TAKES], (takes) => takes === 0);
+    first?.start();
+    second?.start();
+    await saying;
+    await untilValue(url, [TAKES], (takes) => takes === 1);
+    await untilValue(url, [MISSING], (count) => count === 0);
   },
 );

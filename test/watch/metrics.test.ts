@@ -301,6 +301,7 @@ suite('metrics', () => {
     const others = ['process_cpu_user_seconds_total', 'process_cpu_system_seconds_total'];
     // Of a cluster: test/cluster/lag.test.ts.
     for (const what of ['messages', 'seconds']) moved.add(`presence_copy_lag_${what}`);
+    for (const what of ['takes_messages', 'missing_servers']) moved.add(`presence_stream_${what}`);
     const memory = ['process_virtual_memory_bytes', 'process_heap_bytes'];
     for (const name of [...others, ...memory]) moved.add(name);
     assert.deepEqual(

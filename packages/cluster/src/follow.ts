@@ -295,7 +295,9 @@ class Follower implements Orderer {
     const lastOfStream = async (): Promise<number> => {
       const manager = await jetstreamManager(connection, { checkAPI: false });
       const switched = this.#switched;
-      const { lastSeq, readOnly } = await readStream(manager, this.#start.address);
+      const read = await readStream(manager, this.#start.address);
+      const { lastSeq, readOnly, missingServers } = read;
+      state.missingServers = missingServers;
       if (switched === this.#switched) this.#replica.setReadOnly(readOnly);
       return lastSeq;
     };

@@ -90,6 +90,8 @@ export interface StreamState {
   readonly lastSeq: number;
   /** Why no gateway stores anything now. */
   readonly readOnly: string | undefined;
+  /** How many of its servers do not have all of it now. */
+  readonly missingServers: number;
 }
 
 /** Throws where no majority can be asked, and a `ClusterRefusal` where the stream could lose entries. */
@@ -97,7 +99,7 @@ export async function readStream(
   manager: JetStreamManager,
   { servers, stream }: StreamAddress,
 ): Promise<StreamState> {
-  const { config, state } = await manager.streams.info(stream);
+  const { config, state, cluster } = await manager.streams.info(stream);
   checkStream(config, replicasFor(servers));
   const logName = config.metadata?.[LOG_NAME];
   if (logName === undefined)
@@ -106,7 +108,9 @@ export async function readStream(
   const beginning = stored === undefined ? NOTHING : (JSON.parse(stored) as LogBeginning);
   const id = config.metadata?.[STREAM_ID] ?? '';
   const readOnly = config.metadata?.[READ_ONLY];
-  return { logName, id, beginning, lastSeq: state.last_seq, readOnly };
+  const others = cluster?.replicas ?? [];
+  const missingServers = others.filter(({ current, offline }) => !current || offline).length;
+  return { logName, id, beginning, lastSeq: state.last_seq, readOnly, missingServers };
 }
 
 /** All gateways learn it when they ask for the state of the stream. Throws where the servers do not confirm it. */

@@ -116,6 +116,8 @@ export interface ReplicaState {
   streamHolding: boolean;
   /** How many messages the replica lacks, as far as it is known. */
   messagesBehind: number;
+  /** How many of the servers that are to have the stream do not have all of it, as far as it is known. */
+  missingServers: number;
   /** When it last had all that the stream had, in ms since 1970. */
   completeAt: number;
 }

@@ -47,7 +47,14 @@ export interface LogGauges {
   readonly unreadable: number;
   readonly withheld: number;
   /** Only in a cluster. */
-  readonly copyLag: { readonly messages: number; readonly seconds: number } | undefined;
+  readonly copyLag:
+    | {
+        readonly messages: number;
+        readonly seconds: number;
+        readonly takesMessages: boolean;
+        readonly missingServers: number;
+      }
+    | undefined;
 }
 
 export class GatewayMetrics {
@@ -231,6 +238,16 @@ export class GatewayMetrics {
       'presence_copy_lag_seconds',
       'In a cluster: how long ago this copy was last known to have all of the stream.',
       ofLog(({ copyLag }) => copyLag?.seconds),
+    );
+    families.gauge(
+      'presence_stream_takes_messages',
+      'In a cluster: 1 while the stream takes what is said at this gateway, else 0.',
+      ofLog(({ copyLag }) => copyLag && Number(copyLag.takesMessages)),
+    );
+    families.gauge(
+      'presence_stream_missing_servers',
+      'In a cluster: servers that do not have all of the stream, as of their last answer.',
+      ofLog(({ copyLag }) => copyLag?.missingServers),
     );
     families.gauge(
       'presence_unreadable_entries',

@@ -10,6 +10,7 @@ const NUMBERS = [
   'withheldInLog',
   'derivedWithheld',
   'messagesBehind',
+  'missingServers',
   'completeAt',
   'readOnly',
 ] as const;
@@ -39,6 +40,8 @@ export class SharedState {
   declare derivedWithheld: number;
   /** How many messages of its stream the copy of a cluster lacks. Set by the stream's thread only, as the next ones. */
   declare messagesBehind: number;
+  /** How many of the servers that are to have its stream do not have all of it, as far as it is known. */
+  declare missingServers: number;
   /** When that copy last had all that its stream had, in ms since 1970. */
   declare completeAt: number;
   /** Changes whenever the owner lets nothing be stored, or says another reason; 0 while entries are stored. */

@@ -88,6 +88,10 @@ interface CopyLag {
   readonly messages: number;
   /** Since the copy last had all that the stream had. */
   readonly seconds: number;
+  /** Whether the stream takes what is said here. */
+  readonly takesMessages: boolean;
+  /** Servers that are to have the stream and do not have all of it. */
+  readonly missingServers: number;
 }
 
 /** Only the log of a folder, for copying another gateway's entries into it. */
@@ -306,8 +310,9 @@ export class OwnedLog extends SqliteLog {
   /** How far this copy of a cluster's log is behind; undefined for a log of its own. */
   copyLag(): CopyLag | undefined {
     if (!this.#isCopy) return undefined;
-    const { messagesBehind: messages, completeAt } = this.shared;
-    return { messages, seconds: Math.max(0, Date.now() - completeAt) / 1000 };
+    const { messagesBehind: messages, completeAt, streamHolding, missingServers } = this.shared;
+    const seconds = Math.max(0, Date.now() - completeAt) / 1000;
+    return { messages, seconds, takesMessages: !streamHolding, missingServers };
   }
 
   override async [Symbol.asyncDispose](): Promise<void> {
