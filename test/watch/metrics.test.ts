@@ -8,6 +8,7 @@ import { after, before, suite, test } from 'node:test';
 import { startGateway, type Gateway, type GatewayConfig } from '@open-presence/gateway';
 
 import { until } from '../../conformance/until.ts';
+import manifest from '../../packages/gateway/package.json' with { type: 'json' };
 import { draftOf } from '../../packages/gateway/src/log/log.fixture.ts';
 import { openSqliteLog } from '../../packages/gateway/src/stores/sqlite/store.ts';
 import { type Disk, MIB, smallDisk } from '../crash/disk.ts';
@@ -271,6 +272,12 @@ suite('metrics', () => {
     // One was withheld before the gateway was started.
     assert.equal(first.value('presence_withheld_entries'), 1);
     moved.add('presence_withheld_entries');
+  });
+
+  test('say what runs', async () => {
+    const labels = { version: manifest.version, node: process.versions.node, format: '1' };
+    assert.equal((await scrape(url)).value('presence_build_info', labels), 1);
+    moved.add('presence_build_info');
   });
 
   test('say how full the disk is, and that nothing can be stored', NEEDS_DISK, async () => {

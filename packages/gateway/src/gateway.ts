@@ -35,6 +35,7 @@ import { loadLanguage } from './load-language.ts';
 import { type MetricsAddress, startMetrics } from './metrics-endpoint.ts';
 import { type LogConfig, openLog } from './open-log.ts';
 import { dataPathsIn } from './stores/sqlite/data-paths.ts';
+import { LOG_FORMAT } from './stores/sqlite/log/log-database.ts';
 import type { OpeningProgress, OwnedLog } from './stores/sqlite/store.ts';
 import { threadModule } from './thread-module.ts';
 
@@ -111,6 +112,7 @@ export async function startGateway(config: GatewayConfig): Promise<Gateway> {
     opened.use(
       await startMetrics(config.metrics, {
         folder: config.data,
+        format: LOG_FORMAT,
         state,
         log: () => lifecycle.log,
         visitors: () => presence.countByRoom(),

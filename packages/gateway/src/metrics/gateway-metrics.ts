@@ -10,6 +10,7 @@ import { statfs } from 'node:fs/promises';
 import { type State, STATES } from '@open-presence/protocol';
 import { collectDefaultMetrics } from 'prom-client';
 
+import manifest from '../../package.json' with { type: 'json' };
 import { Families, type Samples } from './families.ts';
 import {
   abortedSamples,
@@ -33,6 +34,8 @@ import { allocateUsage, DELAY_BUCKETS, readUsage, type ThreadUsage } from './thr
 export interface GaugeSources {
   /** The data folder. */
   readonly folder: string;
+  /** Of the log. */
+  readonly format: number;
   readonly state: () => State;
   /** Undefined until the log is open. */
   readonly log: () => LogGauges | undefined;
@@ -114,7 +117,16 @@ export class GatewayMetrics {
 
   #addGateway(): void {
     const families = this.#families;
-    const { folder } = this.#sources;
+    const { folder, format } = this.#sources;
+    const build = {
+      version: manifest.version,
+      node: process.versions.node,
+      format: String(format),
+    };
+    families.gauge('presence_build_info', 'Always 1: what runs, and the format of its log.', {
+      labels: Object.keys(build),
+      read: () => [[build, 1]],
+    });
     families.gauge('presence_state', '1 for the state that the gateway is in, 0 for the others.', {
       labels: ['state'],
       read: () => STATES.map((state) => [{ state }, Number(state === this.#sources.state())]),
