@@ -58,6 +58,7 @@ before(async () => {
   }
   gateway = ending.use(
     await startGateway({
+      nodeVersion: process.versions.node,
       listen: { host: '127.0.0.1', port: 0 },
       data,
       threads: 2,

@@ -94,7 +94,7 @@ const context: ProcessContext = {
     }));
     return { write: (lines) => log.write(lines), format: 'json' };
   },
-  stopSignal() {
+  stopSignal(onReload) {
     const { promise, resolve } = Promise.withResolvers<string>();
     const stop = (signal: string): void => {
       process.off('SIGTERM', stop);
@@ -105,6 +105,7 @@ const context: ProcessContext = {
     process.on('SIGINT', stop);
     process.on('SIGHUP', () => {
       for (const log of outputs.values()) log.reopen();
+      onReload?.();
     });
     process.on('SIGUSR2', () => {});
     return promise;

@@ -34,9 +34,9 @@ export interface ProcessContext {
   requestLog(file: string | undefined, logger: Logger): RequestLogOptions;
   /**
    * For a service. Resolves with the name of the first SIGTERM or SIGINT; a second one ends the
-   * process. SIGHUP opens log files again, SIGUSR2 does nothing.
+   * process. SIGHUP opens log files again and calls `onReload`, SIGUSR2 does nothing.
    */
-  stopSignal(): Promise<string>;
+  stopSignal(onReload?: () => void): Promise<string>;
   /** Whoever started the process and watches it. */
   serviceManager(): ServiceManager;
   /** The process exits with this code once it has nothing left to do. */

@@ -31,7 +31,7 @@ import { ThreadHub } from './presence/thread-hub.ts';
 import { createRouter } from './routes.ts';
 import { collectGarbageWhenIdle } from './idle-memory.ts';
 import { HttpObservation, type ObservationOptions, type RequestLogOptions } from './request-log.ts';
-import { loadLanguage } from './load-language.ts';
+import { type LoadedLanguage, loadLanguage } from './load-language.ts';
 import { type MetricsAddress, startMetrics } from './metrics-endpoint.ts';
 import { type LogConfig, openLog } from './open-log.ts';
 import { dataPathsIn } from './stores/sqlite/data-paths.ts';
@@ -50,6 +50,8 @@ export interface GatewayConfig extends LogConfig {
   readonly threads: number;
   /** Where Prometheus asks for metrics. Without it, nothing is counted. */
   readonly metrics?: MetricsAddress | undefined;
+  /** What the metrics say of it. */
+  readonly nodeVersion?: string | undefined;
   /** Where a line is written for each request. */
   readonly requestLog?: RequestLogOptions | undefined;
   /** Why nothing is stored from the start on. Without it, the data folder says whether anything is. */
@@ -71,6 +73,11 @@ export interface Gateway extends AsyncDisposable {
   state(): State;
   /** Why nothing is stored, where its owner wants that. */
   readOnly(): string | undefined;
+  /**
+   * Reads the language file again, and serves it from then on. Requests in progress go on with the old one.
+   * Rejects as a start does where the file has faults, and the old one stays.
+   */
+  reload(): Promise<void>;
   /** Resolves when each thread that serves visitors has had a turn, or has ended. */
   turn(): Promise<void>;
   /** Set for a mirror: how its log is continued. To be used no more once the gateway is disposed of. */
@@ -113,6 +120,7 @@ export async function startGateway(config: GatewayConfig): Promise<Gateway> {
       await startMetrics(config.metrics, {
         folder: config.data,
         format: LOG_FORMAT,
+        nodeVersion: config.nodeVersion,
         state,
         log: () => lifecycle.log,
         visitors: () => presence.countByRoom(),
@@ -146,8 +154,11 @@ export async function startGateway(config: GatewayConfig): Promise<Gateway> {
   const listener = early ?? (await startListening());
   const { incoming: temporaryFolder } = dataPathsIn(config.data);
   const mirror = config.mirror && new Mirror(config.mirror.origin);
-  const parts = { startup, loaded, log, presence, temporaryFolder, mirror };
-  listener.open((services) => createAppContext(parts, services));
+  const parts = { startup, log, presence, temporaryFolder, mirror };
+  const open = (language: LoadedLanguage): void => {
+    listener.open((services) => createAppContext({ ...parts, loaded: language }, services));
+  };
+  open(loaded);
   lifecycle.serving = true;
   const workers = opened.use(new AsyncDisposableStack());
   const threads: HttpWorker[] = [];
@@ -174,13 +185,21 @@ export async function startGateway(config: GatewayConfig): Promise<Gateway> {
     report,
   );
   if (control !== undefined) opened.use(control);
+  const turn = async (): Promise<void> =>
+    void (await Promise.all(threads.map((thread) => thread.turn())));
   const rest = opened.move();
   return {
     address: listener.address,
     metricsUrl: metrics?.url,
     state,
     readOnly,
-    turn: async () => void (await Promise.all(threads.map((thread) => thread.turn()))),
+    async reload() {
+      const again = await loadLanguage(config.language);
+      open(again);
+      for (const thread of threads) thread.reload(again);
+      await turn();
+    },
+    turn,
     mirroring: copying,
     async [Symbol.asyncDispose]() {
       lifecycle.stopping = true;
@@ -252,6 +271,10 @@ class HttpWorker implements AsyncDisposable {
       throw error;
     });
     return new HttpWorker(worker);
+  }
+
+  reload(loaded: LoadedLanguage): void {
+    this.#worker.postMessage(loaded satisfies ToHttpWorker);
   }
 
   async turn(): Promise<void> {

@@ -26,8 +26,8 @@ export interface HttpWorkerStart {
   readonly observation: ObservationOptions;
 }
 
-/** `turn` is answered likewise, in the thread's next turn. */
-export type ToHttpWorker = 'stop' | 'turn';
+/** `turn` is answered likewise, in the thread's next turn. A language is served from then on. */
+export type ToHttpWorker = 'stop' | 'turn' | LoadedLanguage;
 export type FromHttpWorker =
   | 'serving'
   | 'turn'
@@ -41,10 +41,15 @@ const start = workerData as HttpWorkerStart;
 const post = (message: FromHttpWorker): void => port.postMessage(message);
 
 let stopping = false;
+let reload = (_loaded: LoadedLanguage): void => {};
 const stopped = new Promise<void>((resolve) => {
   port.on('message', (message: ToHttpWorker) => {
     if (message === 'turn') {
       post('turn');
+      return;
+    }
+    if (message !== 'stop') {
+      reload(message);
       return;
     }
     stopping = true;
@@ -58,17 +63,27 @@ const stopped = new Promise<void>((resolve) => {
   using presence = new Presence(start.presencePort);
   const state = (): State => (stopping ? 'resting' : log.writable() ? 'breathing' : 'holding');
   const report = { error: (details: object, text: string): void => post({ details, text }) };
-  const { loaded, publicUrl, temporaryFolder } = start;
+  const { publicUrl, temporaryFolder } = start;
   const unreadable = (): number => log.damage().unreadable;
   const readOnly = (): string | undefined => log.readOnly();
-  const startup = { language: loaded.language, report, publicUrl, state, readOnly, unreadable };
+  const startup = {
+    language: start.loaded.language,
+    report,
+    publicUrl,
+    state,
+    readOnly,
+    unreadable,
+  };
   using observation = new HttpObservation(start.observation, (lines) => post({ lines }));
   const { observe } = observation;
   await using listener = await HttpListener.listen(start.listen, startup, createRouter(), observe);
   observation.watch(listener);
   const mirror = start.mirror && new Mirror(start.mirror.origin, start.mirror.memory);
-  const parts = { startup, loaded, log, presence, temporaryFolder, mirror };
-  listener.open((services) => createAppContext(parts, services));
+  const parts = { startup, log, presence, temporaryFolder, mirror };
+  reload = (loaded) => {
+    listener.open((services) => createAppContext({ ...parts, loaded }, services));
+  };
+  reload(start.loaded);
   post('serving');
   await stopped;
 }

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { json, text } from 'node:stream/consumers';
 import { suite, test } from 'node:test';
 
+import { until } from '../../../../conformance/until.ts';
 import { dataFolder, startGatewayProcess } from '../../../../test/gateway-process.ts';
 import { SETTINGS } from '../configuration/configuration.ts';
 
@@ -97,6 +98,54 @@ suite('settings', () => {
     const status = await fetch(`${gateway.url}/api`);
     assert.match(await status.text(), /A Place of Our Own/);
   });
+});
+
+test('SIGHUP reads the language file again, or refuses it, and streams go on', async () => {
+  await using folder = await dataFolder();
+  const file = join(folder.path, 'own.yaml');
+  const packaged = await readFile(
+    join(import.meta.dirname, '../../../protocol/mova-snu.yaml'),
+    'utf8',
+  );
+  const name = 'Open Presence Gateway';
+  await writeFile(file, packaged);
+  const args = ['--language', file, '--threads', '2'];
+  await using gateway = await startGatewayProcess({ args });
+  const pages = async (): Promise<string[]> =>
+    await Promise.all(
+      Array.from({ length: 8 }, async () => await (await fetch(`${gateway.url}/api`)).text()),
+    );
+  const reloaded = async (change: string, line: RegExp): Promise<void> => {
+    await writeFile(file, change);
+    process.kill(gateway.pid, 'SIGHUP');
+    await until(
+      async () => gateway.output(),
+      (output) => line.test(output),
+      (output) => `Not reloaded: ${output}`,
+    );
+  };
+  for (const page of await pages()) assert.match(page, /Open Presence Gateway/);
+  const stream = await fetch(`${gateway.url}/api/events`);
+  const reader = stream.body?.pipeThrough(new TextDecoderStream()).getReader();
+  assert.ok(reader);
+
+  const own = `contact: keeper@presence.example\n${packaged.replaceAll(name, 'Our Own Place')}`;
+  await reloaded(own, /was read again/);
+  for (const page of await pages()) assert.match(page, /Our Own Place/);
+  const discovery = await (await fetch(`${gateway.url}/api/discover`)).text();
+  assert.match(discovery, /keeper@presence\.example/);
+
+  await reloaded('service: 1\n', /"level":50,.*own\.yaml:1:1: .*stays in force/);
+  for (const page of await pages()) assert.match(page, /Our Own Place/);
+
+  await fetch(`${gateway.url}/api/shepit`, { method: 'POST', body: '{"text":"after"}' });
+  let received = '';
+  while (!received.includes('"after"')) {
+    const { value, done } = await reader.read();
+    assert.ok(!done, received);
+    received += value;
+  }
+  await reader.cancel();
 });
 
 suite('a start that fails', () => {

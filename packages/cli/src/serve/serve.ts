@@ -51,7 +51,8 @@ async function serve(given: Configuration, context: ProcessContext): Promise<voi
   const configuration = canShareAddress ? given : { ...given, threads: 1 };
   const logger = context.logger(configuration.logLevel);
   // Before the start, so that a signal during it is not lost.
-  const stopSignal = context.stopSignal();
+  let reload = (): void => {};
+  const stopSignal = context.stopSignal(() => reload());
   const terminal = context.stdout.isTTY === true ? context.serviceOutput('stdout') : undefined;
   const report = startReport(terminal, logger, { ...configuration, canShareAddress });
   const origin = await mirroredOrigin(configuration, logger);
@@ -71,10 +72,24 @@ async function serve(given: Configuration, context: ProcessContext): Promise<voi
   });
   if (reason !== undefined)
     logger.warn({ reason }, 'read-only: nothing is stored until "presence read-only off"');
+  if (configuration.language !== undefined) reload = () => void reloadLanguage(gateway, logger);
   manager.ready(() => gateway.turn());
   await using _following = origin && followForServing(origin.gateway, gateway.mirroring, logger);
   const signal = await stopSignal;
   logger.info({ signal }, 'resting: finishing what is under way; once more to end at once');
+}
+
+async function reloadLanguage(gateway: Gateway, logger: Logger): Promise<void> {
+  try {
+    await gateway.reload();
+    logger.info('reload: the language file was read again');
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    logger.error(
+      { message },
+      'reload: the language file is refused; the one before stays in force',
+    );
+  }
 }
 
 interface Start {
@@ -89,7 +104,7 @@ async function start(
   configuration: Configuration,
   { context, logger, report, origin, listen }: Start,
 ): Promise<Gateway> {
-  const { fileThreads } = context;
+  const { fileThreads, nodeVersion } = context;
   const { logLevel: _, logRequests, metrics, mirror: address, ...config } = configuration;
   const mirror = address === undefined ? undefined : { origin: address, name: origin?.name };
   const { language, publicUrl } = config;
@@ -101,6 +116,7 @@ async function start(
       language,
       publicUrl,
       fileThreads,
+      nodeVersion,
       logger,
       onWaking,
       mirror,

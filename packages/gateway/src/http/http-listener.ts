@@ -52,13 +52,13 @@ interface EarlyRequest {
 }
 
 export class HttpListener<App extends HttpContext> implements AsyncDisposable {
-  readonly #startup: StartupContext;
+  #startup: StartupContext;
   readonly #router: Router<App>;
   readonly #server: HttpServer;
   readonly #eventStreams = new EventStreams((response, closed) =>
     this.#server.detach(response, closed),
   );
-  readonly #repeatedGets = new RepeatedGets();
+  #repeatedGets = new RepeatedGets();
   readonly #shutdown = new Shutdown();
   #app: App | undefined;
   /** Whether only this machine can reach it, so that pages of other sites must not. */
@@ -89,7 +89,8 @@ export class HttpListener<App extends HttpContext> implements AsyncDisposable {
           error === undefined ? {} : { err: error },
           error === undefined ? ACCEPTING : NOT_ACCEPTING,
         ),
-      malformed: (error, socket) => respondToMalformed(error, socket, startup.language, router),
+      malformed: (error, socket) =>
+        respondToMalformed(error, socket, this.#startup.language, router),
     });
   }
 
@@ -124,8 +125,12 @@ export class HttpListener<App extends HttpContext> implements AsyncDisposable {
     return { ...this.#server.traffic(), streams, stalledStreams };
   }
 
-  /** Serves requests from now on. */
+  /**
+   * Serves requests from now on. Called again, it gives later requests another context, with empty caches;
+   * those in progress, event streams among them, go on with theirs.
+   */
   open(createContext: (services: HttpServices) => App): void {
+    this.#repeatedGets = new RepeatedGets();
     const app = createContext({
       responseCache: new ResponseCache(),
       repeatedGets: this.#repeatedGets,
@@ -135,6 +140,7 @@ export class HttpListener<App extends HttpContext> implements AsyncDisposable {
       routes: this.#router.routes,
     });
     this.#app = app;
+    this.#startup = app;
     for (const { request, response } of this.#earlyRequests) {
       this.#router.dispatch(app, request, response);
     }

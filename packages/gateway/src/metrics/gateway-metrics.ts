@@ -36,6 +36,7 @@ export interface GaugeSources {
   readonly folder: string;
   /** Of the log. */
   readonly format: number;
+  readonly nodeVersion: string | undefined;
   readonly state: () => State;
   /** Undefined until the log is open. */
   readonly log: () => LogGauges | undefined;
@@ -117,10 +118,10 @@ export class GatewayMetrics {
 
   #addGateway(): void {
     const families = this.#families;
-    const { folder, format } = this.#sources;
+    const { folder, format, nodeVersion = '' } = this.#sources;
     const build = {
       version: manifest.version,
-      node: process.versions.node,
+      node: nodeVersion,
       format: String(format),
     };
     families.gauge('presence_build_info', 'Always 1: what runs, and the format of its log.', {

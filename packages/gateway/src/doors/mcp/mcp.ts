@@ -40,12 +40,12 @@ import type { McpRequest } from './tools/tool-call.ts';
 
 type HandlerFor = (app: DoorContext) => Promise<SdkHandler>;
 
-/** Receives messages. `createHandler` is called once for each log, by the first message. */
+/** Receives messages. `createHandler` is called once for each context, by the first message. */
 export function receiveMessages(createHandler: HandlerFor): (context: DoorRequest) => void {
-  const handlers = new WeakMap<DoorContext['log'], Promise<SdkHandler>>();
+  const handlers = new WeakMap<DoorContext, Promise<SdkHandler>>();
   const handlerFor: HandlerFor = (app) => {
-    const handler = handlers.get(app.log) ?? createHandler(app);
-    handlers.set(app.log, handler);
+    const handler = handlers.get(app) ?? createHandler(app);
+    handlers.set(app, handler);
     return handler;
   };
   return (context) => {
