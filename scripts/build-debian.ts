@@ -126,7 +126,7 @@ async function addControl(): Promise<void> {
     'DEBIAN/control',
     template.replaceAll(/@([A-Z]+)@/g, (_, name) => values[String(name)] ?? ''),
   );
-  await add('DEBIAN/conffiles', '/etc/presence/presence.env\n');
+  await add('DEBIAN/conffiles', '/etc/logrotate.d/open-presence\n/etc/presence/presence.env\n');
   for (const script of SCRIPTS) {
     await copyFile(join(DEPLOY, 'debian', script), join(root, 'DEBIAN', script));
     await chmod(join(root, 'DEBIAN', script), 0o755);

@@ -20,6 +20,7 @@ const EXAMPLES = [
 
 /** Paths in the package, and the file of `deploy/` that is there. */
 export const DEPLOYED_FILES: Readonly<Record<string, string>> = {
+  'etc/logrotate.d/open-presence': 'debian/logrotate',
   'etc/presence/presence.env': 'presence.env',
   'lib/systemd/system/presence.service': 'systemd/presence.service',
   'lib/systemd/system/presence.socket': 'systemd/presence.socket',
