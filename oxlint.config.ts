@@ -56,7 +56,7 @@ const layers = {
   operations: ['log', 'json', 'search', 'intake', 'feed', 'presence'],
   http: [],
   doors: ['log', 'json', 'search', 'intake', 'feed', 'presence', 'operations', 'http'],
-  control: ['json', 'operations', 'http'],
+  control: ['json', 'presence', 'operations', 'http'],
 } as const satisfies Record<string, readonly string[]>;
 
 const DOORS = ['rest', 'feeds', 'mcp', 'a2a', 'docs', 'health', 'web'];

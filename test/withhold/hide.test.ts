@@ -4,8 +4,9 @@ import { suite, test } from 'node:test';
 
 import { Gateway } from '@open-presence/client';
 
+import { until } from '../../conformance/until.ts';
 import { filesWith } from '../files-with.ts';
-import { startGatewayProcess } from '../gateway-process.ts';
+import { dataFolder, startGatewayProcess } from '../gateway-process.ts';
 import { run } from './command.ts';
 
 const SECRET = 'Xyzzy4711';
@@ -110,5 +111,63 @@ suite('presence hide', () => {
     ending.abort();
     await reading;
     assert.ok(events.includes('event: shown'), events.join());
+  });
+});
+
+suite('presence hide --name', () => {
+  test('keeps a name out of every list, without ending its stream, also after a restart', async () => {
+    await using folder = await dataFolder();
+    const ADVERT = 'Buy now: example.com';
+    const seenIn = async (url: string): Promise<string[]> => {
+      const found: string[] = [];
+      for (const path of ['/api/presence', '/api/discover', '/api/catch-up?as=B']) {
+        const answer = (await (await fetch(url + path)).json()) as Record<string, unknown>;
+        // Its entries stay.
+        const { here, lately, suggestions } = answer;
+        if (JSON.stringify({ here, lately, suggestions }).includes(ADVERT)) found.push(path);
+      }
+      return found;
+    };
+    const contact = async (url: string, name: string): Promise<string> => {
+      const body = JSON.stringify({ ai_identity: name, seeking: ['company'] });
+      const headers = { 'content-type': 'application/json' };
+      return await (await fetch(`${url}/api/resonance`, { method: 'POST', headers, body })).text();
+    };
+    {
+      await using gateway = await startGatewayProcess({
+        data: folder.path,
+        args: ['--threads', '2'],
+      });
+      const { url, data } = gateway;
+      const ending = new AbortController();
+      const address = `${url}/api/events?room=welcome-space&as=${encodeURIComponent(ADVERT)}`;
+      const stream = await fetch(address, { signal: ending.signal });
+      await contact(url, ADVERT);
+      await until(
+        () => seenIn(url),
+        (paths) => paths.length > 0,
+        () => 'it is not seen',
+      );
+      assert.match(await contact(url, 'C'), new RegExp(ADVERT));
+      const hidden = await run('hide', data, '--name', ADVERT);
+      assert.equal(hidden.stdout, `Hidden: ${ADVERT}\n`, hidden.stderr);
+      await until(
+        () => seenIn(url),
+        (paths) => paths.length === 0,
+        (paths) => `it is seen in ${paths.join()}`,
+      );
+      assert.doesNotMatch(await contact(url, 'D'), new RegExp(ADVERT));
+      // It still gets what others say.
+      const reader = stream.body?.pipeThrough(new TextDecoderStream()).getReader();
+      let text = '';
+      while (!text.includes('"D"')) text += (await reader?.read())?.value ?? assert.fail('ended');
+      ending.abort();
+    }
+    await using gateway = await startGatewayProcess({ data: folder.path });
+    const url = `${gateway.url}/api/presence`;
+    assert.doesNotMatch(await (await fetch(url)).text(), new RegExp(ADVERT));
+    const shown = await run('show', gateway.data, '--name', ADVERT);
+    assert.equal(shown.stdout, 'No name is hidden.\n', shown.stderr);
+    assert.match(await (await fetch(url)).text(), new RegExp(ADVERT));
   });
 });

@@ -7,6 +7,7 @@ import { createInterface } from 'node:readline/promises';
 import { text } from 'node:stream/consumers';
 
 import {
+  NAMES_PATH,
   openOwnerAccess,
   type OwnerAccess,
   PREVIEW_PATH,
@@ -53,6 +54,7 @@ interface Options
   readonly matching?: RegExp;
   readonly namePrefix?: string;
   readonly hidden?: boolean;
+  readonly name?: string;
   readonly reason?: string;
   readonly yes?: boolean;
   readonly dryRun?: boolean;
@@ -109,9 +111,10 @@ const TEXTS = {
     name: 'hide',
     description: 'take away what was said in entries until it is decided: the owner keeps it',
     notes:
-      'What is hidden is in no answer, as if it was withheld, but stays in the folder: "presence show" puts it back, and "presence withhold" destroys it.',
+      'What is hidden is in no answer, as if it was withheld, but stays in the folder: "presence show" puts it back, and "presence withhold" destroys it. With --name, a name is hidden in place of entries: whoever has it stays connected.',
     examples: [
       "presence hide 01a1fe76-130a-7000-8000-00000feb750f --reason 'Is being looked into'",
+      "presence hide --name 'Buy now: example.com'",
       "presence hide --since 2026-11-27T05:40 --name-prefix bot- --matching '^buy .* now$' --dry-run",
     ],
     question: (count: string) => `Hide what was said in ${count}? [y/N] `,
@@ -136,11 +139,14 @@ export function withholdCommand(context: ProcessContext): Command {
 }
 
 export function hideCommand(context: ProcessContext): Command {
-  return commandFor('hidden', context);
+  return commandFor('hidden', context).option(
+    '--name <name>',
+    'keep this name out of presence, companions and lists of names; what it says stays',
+  );
 }
 
 export function showCommand(context: ProcessContext): Command {
-  return commandFor('shown', context);
+  return commandFor('shown', context).option('--name <name>', 'let this name be seen again');
 }
 
 function commandFor(state: State, context: ProcessContext): Command {
@@ -185,7 +191,8 @@ function commandFor(state: State, context: ProcessContext): Command {
     const end = new AbortController();
     void context.stopSignal().then(() => end.abort(new Error('it was interrupted')));
     let isOpen = false;
-    const isUnexplained = options.reason === undefined && options.dryRun !== true;
+    const isUnexplained =
+      options.reason === undefined && options.dryRun !== true && options.name === undefined;
     try {
       if (isUnexplained) throw new Error('--reason says why, to everyone.');
       const { data, language } = options;
@@ -195,12 +202,25 @@ function commandFor(state: State, context: ProcessContext): Command {
         fileThreads: context.fileThreads,
       });
       isOpen = true;
-      await run(context, { state, access, ids, options, signal: end.signal });
+      const task = { state, access, ids, options, signal: end.signal };
+      await (options.name === undefined ? run(context, task) : hideName(context, task));
     } catch (error) {
       const code = isOpen || isUnexplained ? EXIT_FAILED : EXIT_UNREACHABLE;
       fail(context, `${name} entries of "${options.data}"`, error, code);
     }
   });
+}
+
+async function hideName(
+  context: ProcessContext,
+  { state, access, options: { name, json }, signal }: Task,
+): Promise<void> {
+  for await (const found of access.request(NAMES_PATH, { name, to: state }, signal)) {
+    const names = Array.isArray(found['hidden']) ? found['hidden'].map(String) : [];
+    const text = names.length === 0 ? 'No name is hidden.' : `Hidden: ${names.join(', ')}`;
+    const shown = json === true ? JSON.stringify(found) : text;
+    await new Output(context, signal).write(`${shown}\n`);
+  }
 }
 
 async function run(context: ProcessContext, given: Task): Promise<void> {

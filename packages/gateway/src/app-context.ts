@@ -32,7 +32,7 @@ export function createAppContext(parts: AppParts, services: HttpServices): DoorC
     grammar: createGrammar(language),
     log,
     presence,
-    recentAuthors: new RecentAuthors(log),
+    recentAuthors: new RecentAuthors(log, (name) => presence.isHidden(name)),
     mirror,
   };
 }

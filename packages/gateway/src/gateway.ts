@@ -14,7 +14,13 @@ import type { Logger } from 'pino';
 
 import { createAppContext } from './app-context.ts';
 import { ControlServer } from './control/control-server.ts';
-import { ADDRESS_PATH, controlOperations } from './control/operations.ts';
+import {
+  ADDRESS_PATH,
+  controlOperations,
+  NAMES_PATH,
+  namesOperation,
+} from './control/operations.ts';
+import { type HiddenNames, readHiddenNames, writeHiddenNames } from './presence/hidden-names.ts';
 import type { DoorContext } from './doors/context.ts';
 import { HttpListener } from './http/http-listener.ts';
 import { createGrammar } from './intake/grammar.ts';
@@ -152,6 +158,10 @@ export async function startGateway(config: GatewayConfig): Promise<Gateway> {
   if (config.readOnly !== undefined) await log.setReadOnly(config.readOnly);
   if (config.log !== undefined) opened.use(await shareClusterPresence(config.log, hub.connect()));
   const listener = early ?? (await startListening());
+  const keep = (hidden: HiddenNames): void => writeHiddenNames(config.data, hidden);
+  presence.onHidden = keep;
+  const stored = readHiddenNames(config.data);
+  if (stored.at > presence.hidden.at) presence.hide(stored);
   const { incoming: temporaryFolder } = dataPathsIn(config.data);
   const mirror = config.mirror && new Mirror(config.mirror.origin);
   const parts = { startup, log, presence, temporaryFolder, mirror };
@@ -178,6 +188,13 @@ export async function startGateway(config: GatewayConfig): Promise<Gateway> {
     config.data,
     {
       ...controlOperations({ log, grammar, mirror }),
+      [NAMES_PATH]: namesOperation(
+        () => presence.hidden,
+        (hidden) => {
+          keep(hidden);
+          presence.hide(hidden);
+        },
+      ),
       async *[ADDRESS_PATH]() {
         yield JSON.stringify({ address: listener.address });
       },

@@ -42,6 +42,7 @@ export {
 export {
   openOwnerAccess,
   PREVIEW_PATH,
+  NAMES_PATH,
   READ_ONLY_PATH,
   TEXTS_PATH,
   runningGateway,

@@ -1,15 +1,28 @@
 /** What the owner of a data folder may do with its log, beside its gateway or without one. Part of the composition root. */
 import { askGateway, hasGateway } from './control/control-client.ts';
-import { ADDRESS_PATH, controlOperations } from './control/operations.ts';
+import {
+  ADDRESS_PATH,
+  controlOperations,
+  type ControlOperations,
+  NAMES_PATH,
+  namesOperation,
+} from './control/operations.ts';
 import { createGrammar } from './intake/grammar.ts';
 import { type JsonObject, toJsonObject } from './json/json-object.ts';
 import { loadLanguage } from './load-language.ts';
 import { refuseBackup } from './stores/sqlite/backup/description.ts';
+import { readHiddenNames, writeHiddenNames } from './presence/hidden-names.ts';
 import { dataPathsIn } from './stores/sqlite/data-paths.ts';
 import { openFolderLog } from './stores/sqlite/folder-log.ts';
 import { openSqliteLog } from './stores/sqlite/store.ts';
 
-export { PREVIEW_PATH, READ_ONLY_PATH, TEXTS_PATH, WITHHOLD_PATH } from './control/operations.ts';
+export {
+  NAMES_PATH,
+  PREVIEW_PATH,
+  READ_ONLY_PATH,
+  TEXTS_PATH,
+  WITHHOLD_PATH,
+} from './control/operations.ts';
 
 export interface OwnerAccessOptions {
   readonly data: string;
@@ -37,7 +50,13 @@ export async function openOwnerAccess(options: OwnerAccessOptions): Promise<Owne
   openFolderLog(data)[Symbol.dispose]();
   const { language } = await loadLanguage(options.language);
   const log = await openSqliteLog({ folder: data, fileThreads });
-  const operations = controlOperations({ log, grammar: createGrammar(language) });
+  const operations: ControlOperations = {
+    ...controlOperations({ log, grammar: createGrammar(language) }),
+    [NAMES_PATH]: namesOperation(
+      () => readHiddenNames(data),
+      (hidden) => writeHiddenNames(data, hidden),
+    ),
+  };
   return {
     async *request(path, body, signal) {
       for await (const event of operations[path]?.(body, signal) ?? [])

@@ -2,6 +2,7 @@
 import { GatewayError } from '@open-presence/protocol';
 
 import { isJsonObject } from '../json/json-object.ts';
+import { changedNames, type HiddenNames } from '../presence/hidden-names.ts';
 import { previewWithholding, withhold, type WithholdingOrder } from '../operations/withhold.ts';
 import {
   textsOf,
@@ -20,6 +21,7 @@ export const PREVIEW_PATH = '/withhold/preview';
 export const TEXTS_PATH = '/withhold/texts';
 export const WITHHOLD_PATH = '/withhold';
 export const READ_ONLY_PATH = '/read-only';
+export const NAMES_PATH = '/hidden-names';
 
 export function controlOperations(context: WithholdingContext): ControlOperations {
   return {
@@ -45,6 +47,20 @@ export function controlOperations(context: WithholdingContext): ControlOperation
       if (wanted === 'off') await log.setReadOnly(undefined);
       yield JSON.stringify({ readOnly: log.readOnly() ?? null });
     },
+  };
+}
+
+/** Hides a name, or shows it again, and tells which are hidden. */
+export function namesOperation(
+  hidden: () => HiddenNames,
+  hide: (hidden: HiddenNames) => void,
+): ControlOperation {
+  return async function* (body) {
+    const { name, to } = isJsonObject(body) ? body : {};
+    if (typeof name !== 'string' || name === '')
+      throw new GatewayError('invalid-entry', '"name" must be a text.');
+    hide(changedNames(hidden(), name, to !== 'shown'));
+    yield JSON.stringify({ hidden: hidden().names });
   };
 }
 

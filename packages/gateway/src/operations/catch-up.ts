@@ -270,7 +270,7 @@ async function othersOf(
 
 /** The newest first contacts of others who seek something that this visitor seeks. */
 async function seekersOf(
-  { log, recentAuthors }: CatchUpContext,
+  { log, presence, recentAuthors }: CatchUpContext,
   identity: string,
   range: Range,
 ): Promise<CatchUp['seekers']> {
@@ -283,6 +283,7 @@ async function seekersOf(
   for await (const entry of log.readEntries(newest)) {
     const { id, from, seeking } = await said(entry, MIN_EXCERPT);
     if (from === undefined || from === identity || found.has(from)) continue;
+    if (presence.isHidden(from)) continue;
     found.set(from, { id, from, seeking });
     if (found.size === MAX_NAMES) break;
   }

@@ -47,7 +47,7 @@ export interface StoredFirstContact {
 
 /** The JSON of the entry with `welcome`, `companions` and `next` appended. */
 export async function firstContactBody(
-  app: Pick<OperationsContext, 'log' | 'language'>,
+  app: Pick<OperationsContext, 'log' | 'language' | 'presence'>,
   metadata: EntryMetadata,
   { text, locale, byGet }: StoredFirstContact,
 ): Promise<Buffer> {
@@ -68,7 +68,7 @@ const COMMA = Buffer.from(',');
 
 /** First contacts by others who seek the same, newest first, one for each name. Those without a name count as one. */
 export async function companionsFor(
-  { log }: Pick<OperationsContext, 'log'>,
+  { log, presence }: Pick<OperationsContext, 'log' | 'presence'>,
   { seq }: EntryMetadata,
   text: Uint8Array,
 ): Promise<Uint8Array[]> {
@@ -81,7 +81,7 @@ export async function companionsFor(
   const companions: Uint8Array[] = [];
   for await (const entry of log.readEntries(seekers)) {
     const author = visitorOf(summaryOf(entry)).identity;
-    if (authors.has(author)) continue;
+    if (authors.has(author) || presence.isHidden(author)) continue;
     if (author === undefined && identity !== undefined && (await isNamed(log, entry, identity)))
       continue;
     authors.add(author);

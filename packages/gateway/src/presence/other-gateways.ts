@@ -136,6 +136,7 @@ function localize(
 ): PresenceMessage {
   switch (message.type) {
     case 'join':
+    case 'hidden':
       return message;
     case 'leave':
       return { ...message, thread: gateway + message.thread };

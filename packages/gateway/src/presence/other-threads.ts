@@ -1,5 +1,7 @@
 import type { MessagePort } from 'node:worker_threads';
 
+import type { HiddenNames } from './hidden-names.ts';
+
 export interface Visitor {
   readonly identity: string;
   /** Slug of an existing room. */
@@ -24,6 +26,7 @@ export type PresenceMessage =
   | { readonly type: 'join' }
   | { readonly type: 'stream opened' | 'stream closed'; readonly stream: StreamPresence }
   | { readonly type: 'request'; readonly request: RequestPresence }
+  | { readonly type: 'hidden'; readonly hidden: HiddenNames }
   /** The thread ends, and its streams with it. */
   | { readonly type: 'leave'; readonly thread: string };
 

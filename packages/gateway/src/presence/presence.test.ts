@@ -267,3 +267,24 @@ suite('presence over threads', () => {
     assert.deepEqual(changes, ['Lumen here', 'Lumen gone', 'Мавка here']);
   });
 });
+
+suite('a hidden name', () => {
+  test('is in no list of any thread, seems to go, and comes back when it is shown', async () => {
+    using hub = new ThreadHub();
+    using here = new Presence(hub.connect());
+    using there = new Presence(hub.connect());
+    const changes = changesOf(there);
+    using _stream = here.openStream({ identity: 'Advert', room: undefined });
+    here.recordRequest({ identity: 'B', room: undefined });
+    await until(() => there.list().length === 2);
+    here.hide({ names: ['Advert'], at: 2 });
+    await until(() => there.hidden.at === 2);
+    assert.deepEqual([names(here.list()), names(there.list())], [['B'], ['B']]);
+    using third = new Presence(hub.connect());
+    await until(() => third.list().length === 1 && third.hidden.at === 2);
+    here.hide({ names: [], at: 3 });
+    await until(() => there.hidden.at === 3);
+    assert.equal(there.list().length, 2);
+    assert.deepEqual(changes, ['Advert here', 'B here', 'Advert gone', 'Advert here']);
+  });
+});

@@ -16,6 +16,7 @@
 import { randomUUID } from 'node:crypto';
 import type { MessagePort } from 'node:worker_threads';
 
+import { type HiddenNames, NONE_HIDDEN } from './hidden-names.ts';
 import {
   OtherThreads,
   type PresenceMessage,
@@ -65,6 +66,10 @@ export class Presence implements Disposable {
   /** By identity, the least recently seen first. */
   readonly #requests = new Map<string, RequestPresence>();
   #requestsLength = 0;
+  #hidden = NONE_HIDDEN;
+  #hiddenNames: ReadonlySet<string> = new Set();
+  /** Called when another thread or gateway has hidden or shown names. */
+  onHidden: (hidden: HiddenNames) => void = () => {};
   #lastNumber = 0;
   #version = 0;
   #expiry: NodeJS.Timeout | undefined;
@@ -96,6 +101,20 @@ export class Presence implements Disposable {
     this.#others.send({ type: 'request', request });
   }
 
+  get hidden(): HiddenNames {
+    return this.#hidden;
+  }
+
+  isHidden(identity: string | undefined): boolean {
+    return identity !== undefined && this.#hiddenNames.has(identity);
+  }
+
+  /** From now on, in all threads. Whoever is hidden seems to go, and streams stay open. */
+  hide(hidden: HiddenNames): void {
+    this.#takeHidden(hidden);
+    this.#others.send({ type: 'hidden', hidden });
+  }
+
   /** Differs once a visitor has arrived, has gone or is in another room. */
   get version(): number {
     this.#removeExpired(steadyNow());
@@ -108,9 +127,10 @@ export class Presence implements Disposable {
       void counts.set(room, (counts.get(room) ?? 0) + 1);
     this.#removeExpired(steadyNow());
     for (const { identity, room } of this.#requests.values()) {
-      if (!this.#streams.has(identity)) add(room);
+      if (!this.#streams.has(identity) && !this.isHidden(identity)) add(room);
     }
-    for (const streams of this.#streams.values()) add(merge(streams).room);
+    for (const [identity, streams] of this.#streams)
+      if (!this.isHidden(identity)) add(merge(streams).room);
     return counts;
   }
 
@@ -123,9 +143,11 @@ export class Presence implements Disposable {
       if (visitors.push(visitor) >= 2 * limit + SELECTION_BATCH) visitors = newest(visitors, limit);
     };
     for (const request of this.#requests.values()) {
-      if (!this.#streams.has(request.identity)) add(request);
+      const { identity } = request;
+      if (!this.#streams.has(identity) && !this.isHidden(identity)) add(request);
     }
-    for (const streams of this.#streams.values()) add(merge(streams));
+    for (const [identity, streams] of this.#streams)
+      if (!this.isHidden(identity)) add(merge(streams));
     return newest(visitors, limit)
       .toReversed()
       .map((visitor) => this.#presentVisitor(visitor, now));
@@ -150,12 +172,17 @@ export class Presence implements Disposable {
   #receive(message: PresenceMessage): void {
     switch (message.type) {
       case 'join':
+        if (this.#hidden.at > 0) this.#others.send({ type: 'hidden', hidden: this.#hidden });
         // Requests may be of any thread; streams are sent by their own thread alone.
         for (const stream of this.#streamsOf(this.#thread))
           this.#others.send({ type: 'stream opened', stream });
         for (const request of this.#requests.values())
           this.#others.send({ type: 'request', request });
         return;
+      case 'hidden':
+        if (message.hidden.at <= this.#hidden.at) return;
+        this.#takeHidden(message.hidden);
+        return this.onHidden(message.hidden);
       case 'stream opened':
         return this.#addStream(message.stream);
       case 'stream closed':
@@ -165,6 +192,24 @@ export class Presence implements Disposable {
       case 'leave':
         for (const stream of this.#streamsOf(message.thread)) this.#removeStream(stream);
     }
+  }
+
+  #takeHidden(hidden: HiddenNames): void {
+    const before = this.#hiddenNames;
+    const after = new Set(hidden.names);
+    const changed = [...before.symmetricDifference(after)].filter((name) => this.#isHere(name));
+    const time = steadyNow();
+    this.#hidden = hidden;
+    // Those who go are told of before they are hidden, those who come after they are shown.
+    for (const isShown of [false, true]) {
+      for (const identity of changed) {
+        if (after.has(identity) === isShown) continue;
+        const { room } = this.#requests.get(identity) ?? {};
+        this.#emit({ identity, state: isShown ? 'here' : 'gone', room, time });
+      }
+      this.#hiddenNames = after;
+    }
+    this.#version += 1;
   }
 
   *#streamsOf(thread: string): Generator<StreamPresence> {
@@ -274,6 +319,7 @@ export class Presence implements Disposable {
   /** `change`: with a time of the steady clock. */
   #emit(change: PresenceChange): void {
     this.#version += 1;
+    if (this.isHidden(change.identity)) return;
     const time = machineTime(change.time);
     for (const listener of this.#listeners) listener({ ...change, time });
   }

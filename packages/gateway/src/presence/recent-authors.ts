@@ -38,6 +38,7 @@ export interface RecentAuthorsSnapshot {
 
 export class RecentAuthors {
   readonly #log: Log;
+  readonly #isHidden: (identity: string) => boolean;
   /** Newest entries by identity, the newest of all at the end. */
   readonly #cache = new Map<string, EntryMetadata>();
   #head: Seq = 0;
@@ -46,8 +47,10 @@ export class RecentAuthors {
   readonly seeking: SeekingReader;
   #withheld = 0;
 
-  constructor(log: Log) {
+  /** `isHidden`: whether a name is to be in no list. */
+  constructor(log: Log, isHidden: (identity: string) => boolean = () => false) {
     this.#log = log;
+    this.#isHidden = isHidden;
     this.seeking = new SeekingReader(log);
   }
 
@@ -75,12 +78,14 @@ export class RecentAuthors {
     const since = this.#log.now() - RECENT_MS;
     for (const author of authors) {
       const { room, time } = author.metadata;
+      if (this.#isHidden(author.identity)) continue;
       if (time >= since && (rooms.length === 0 || rooms.includes(room))) yield author;
     }
     if (floor === 0) return;
     const listed = new Set(authors.map(({ identity }) => keyOf(identity)));
     for await (const author of readAuthors(this.#log, { before: floor + 1, since }, signal)) {
       if (rooms.length > 0 && !rooms.includes(author.metadata.room)) continue;
+      if (this.#isHidden(author.identity)) continue;
       const key = keyOf(author.identity);
       if (listed.has(key)) continue;
       if (listed.size < 2 * CACHE_SIZE) listed.add(key);
