@@ -6,7 +6,6 @@
 import { createHash } from 'node:crypto';
 import {
   chmod,
-  copyFile,
   glob,
   mkdir,
   mkdtemp,
@@ -19,6 +18,8 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 
+import { LOG_FORMAT } from '@open-presence/gateway';
+
 import { asObject } from '../conformance/value.ts';
 import { ROOT, run } from '../test/packages/packed.ts';
 import { COMMAND_LINK, DEPLOYED_FILES } from './debian-files.ts';
@@ -29,7 +30,7 @@ const DEPLOY = join(ROOT, 'deploy');
 const LIBRARY = `usr/lib/${NAME}`;
 const DOCUMENTS = `usr/share/doc/${NAME}`;
 const COMMAND = `node_modules/@open-presence/cli/presence.js`;
-const SCRIPTS = ['postinst', 'prerm', 'postrm'];
+const SCRIPTS = ['preinst', 'postinst', 'prerm', 'postrm'];
 /** What dpkg does not install, or knows as configuration. */
 const NOT_SUMMED = /^\/(?:DEBIAN|etc)\//;
 const COMPLETIONS = {
@@ -128,8 +129,8 @@ async function addControl(): Promise<void> {
   );
   await add('DEBIAN/conffiles', '/etc/logrotate.d/open-presence\n/etc/presence/presence.env\n');
   for (const script of SCRIPTS) {
-    await copyFile(join(DEPLOY, 'debian', script), join(root, 'DEBIAN', script));
-    await chmod(join(root, 'DEBIAN', script), 0o755);
+    const text = await readFile(join(DEPLOY, 'debian', script), 'utf8');
+    await add(`DEBIAN/${script}`, text.replace('@FORMAT@', String(LOG_FORMAT)), 0o755);
   }
 }
 

@@ -98,7 +98,7 @@ test(
   'the maintainer scripts are read by sh, and the launchd file is XML',
   needs('xmllint'),
   async () => {
-    for (const script of ['postinst', 'prerm', 'postrm'])
+    for (const script of ['preinst', 'postinst', 'prerm', 'postrm'])
       await run('sh', ['-n', join(DEPLOY, 'debian', script)]);
     await run('bash', ['-n', join(DEPLOY, 'debian/try.sh')]);
     await run('xmllint', ['--noout', '--nonet', join(DEPLOY, 'launchd/open-presence.plist')]);
