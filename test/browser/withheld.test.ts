@@ -1,11 +1,13 @@
 // What is withheld disappears from pages that are open, and is on none that are opened later.
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import { test } from 'node:test';
+import { promisify } from 'node:util';
 
 import { Gateway } from '@open-presence/client';
 
-import { startGatewayProcess } from '../gateway-process.ts';
-import { withhold } from '../withhold/command.ts';
+import { dataFolder, freePort, startGatewayProcess } from '../gateway-process.ts';
+import { COMMAND, run, withhold } from '../withhold/command.ts';
 import { startChromium } from './chromium.ts';
 import { needs } from '../needs.ts';
 
@@ -51,3 +53,61 @@ test(
     }
   },
 );
+
+test('what was hidden and shown while a page was away is on it', needs('chromium'), async () => {
+  await using folder = await dataFolder();
+  const options = { data: folder.path, args: ['--port', String(await freePort())] };
+  const gateway = await startGatewayProcess(options);
+  await using browser = await startChromium();
+  const author = new Gateway(gateway.url, { identity: 'A' });
+  const [shown, hidden] = [
+    await author.leaveTrace(`${SECRET} one`),
+    await author.leaveTrace(SECRET),
+  ];
+  const page = await browser.newPage();
+  const stream = page.waitForResponse(/\/web\/events/);
+  await page.goto(`${gateway.url}/rooms/consciousness-garden`);
+  await stream;
+  await gateway.stop();
+  const yes = ['--reason', REASON, '--yes'];
+  for (const [command, id] of [
+    ['hide', shown.id],
+    ['hide', hidden.id],
+    ['show', shown.id],
+  ] as const) {
+    const { code, stderr } = await run(command, folder.path, id, ...yes);
+    assert.equal(code, 0, stderr);
+  }
+  await using _again = await startGatewayProcess(options);
+  await author.leaveTrace('said afterwards');
+  await page.getByText('said afterwards').first().waitFor();
+  await page.getByText(REASON).first().waitFor();
+  const text = await page.locator('main').innerText();
+  assert.equal(text.split(SECRET).length, 2, text);
+  assert.ok(text.includes(`${SECRET} one`));
+});
+
+test(
+  'the outbox says why a gateway takes nothing, and brings it later',
+  needs('chromium'),
+  async () => {
+    await using gateway = await startGatewayProcess();
+    await using browser = await startChromium();
+    const page = await (await browser.newContext({ locale: 'en-GB' })).newPage();
+    await page.goto(`${gateway.url}/rooms/consciousness-garden?lang=en`);
+    await readOnly(gateway.data, 'on', '--reason', 'A flood is being cleared away');
+    await page.locator('#take-part').getByRole('button', { name: 'Leave a trace' }).first().click();
+    await page.getByLabel('Your text').fill('kept until later');
+    await page.getByLabel('Your name').first().fill('A');
+    await page.getByRole('button', { name: 'Send' }).click();
+    await page.locator('.outbox').getByText('A flood is being cleared away').waitFor();
+    await readOnly(gateway.data, 'off');
+    await page.locator('.outbox-item[data-state=stored]').waitFor();
+    assert.match(await (await fetch(`${gateway.url}/api/garden`)).text(), /kept until later/);
+  },
+);
+
+async function readOnly(data: string, ...args: readonly string[]): Promise<void> {
+  const command = [COMMAND, 'read-only', '--data', data, ...args];
+  await promisify(execFile)(process.execPath, command);
+}

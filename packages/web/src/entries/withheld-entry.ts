@@ -6,6 +6,7 @@ export interface Withholding {
   readonly id: string;
   readonly at: string;
   readonly reason: string;
+  readonly state?: string;
 }
 
 /** How many of the newest are looked at after an interruption. */
@@ -35,9 +36,15 @@ function withoutWords(entry: PageEntry, withholdings: readonly Withholding[]): P
   return { ...shown, ...said, ...(answered && isKept && { answered }) };
 }
 
-/** What was withheld while no stream was open. Rejects where the gateway cannot be reached. */
+/** What was withheld or hidden while no stream was open, and is. Rejects where the gateway cannot be reached. */
 export async function fetchWithheld(): Promise<readonly Withholding[]> {
   const answer = await fetch(`/api/withheld?limit=${MAX_MISSED}`);
   const { withheld } = (await answer.json()) as { readonly withheld: readonly Withholding[] };
-  return withheld;
+  // The newest case of an entry comes first.
+  const known = new Set<string>();
+  return withheld.filter(({ id, state }) => {
+    const isNewest = !known.has(id);
+    known.add(id);
+    return isNewest && state !== 'shown';
+  });
 }

@@ -39,7 +39,7 @@ export function OutboxList(): VNode {
 function OutboxEntry({ item }: { readonly item: OutboxItem }): VNode {
   const { kinds } = useShell();
   const { outbox } = useWords().speaking;
-  const { attempts, outcome, excerpt, kind } = item;
+  const { attempts, outcome, excerpt, kind, reason } = item;
   const state = outcome?.state ?? (attempts > 0 || !navigator.onLine ? 'waiting' : 'sending');
   return (
     <div class="outbox-item row" data-state={state}>
@@ -51,6 +51,7 @@ function OutboxEntry({ item }: { readonly item: OutboxItem }): VNode {
         {outcome?.state === 'stored' ? outbox.stored(outcome.entry.seq) : outbox[state]}
       </p>
       {outcome?.state === 'refused' && <p dir="auto">{outcome.problem.detail}</p>}
+      {state === 'waiting' && reason !== undefined && <p dir="auto">{reason}</p>}
       <Actions item={item} />
     </div>
   );

@@ -51,6 +51,8 @@ export interface OutboxItem {
   /** Not sent again before. In milliseconds since the epoch. */
   readonly notBefore: number;
   readonly outcome?: Outcome;
+  /** What the gateway said when it could not take it. */
+  readonly reason?: string | undefined;
 }
 
 const CHANNEL = 'open-presence.outbox';

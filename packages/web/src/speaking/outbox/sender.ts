@@ -22,6 +22,7 @@ interface Failure {
   readonly state: 'failed';
   /** What the gateway asks to wait. */
   readonly retryAfterMs: number;
+  readonly reason: string | undefined;
 }
 
 /** Loads what sends, so that it is there when the connection is not. */
@@ -52,7 +53,8 @@ async function sendItem(item: OutboxItem): Promise<void> {
   const delay = Math.min(MAX_DELAY_MS, FIRST_DELAY_MS * 2 ** item.attempts);
   // Spread, so that not all pages come at once when the gateway is back.
   const pause = Math.max(outcome.retryAfterMs, delay / 2) + (Math.random() * delay) / 2;
-  await updateItem({ ...item, attempts, notBefore: Date.now() + pause });
+  const { reason } = outcome;
+  await updateItem({ ...item, attempts, notBefore: Date.now() + pause, reason });
 }
 
 async function attempt({ key, kind, locale, body }: OutboxItem): Promise<Outcome | Failure> {
@@ -65,7 +67,8 @@ async function attempt({ key, kind, locale, body }: OutboxItem): Promise<Outcome
   } catch (error) {
     // Anything but a refusal may pass: no connection, or a proxy has answered.
     const { status = 0, problem, message, retryAfterMs = 0 } = error as Partial<PresenceError>;
-    if (status < 400 || status >= 500) return { state: 'failed', retryAfterMs };
+    if (status < 400 || status >= 500)
+      return { state: 'failed', retryAfterMs, reason: problem?.detail };
     return { state: 'refused', problem: problem ?? { detail: message ?? String(status) } };
   }
 }
