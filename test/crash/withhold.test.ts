@@ -80,7 +80,7 @@ test(
           await using log = await openSqliteLog({ folder: folder.path });
           seqs = await say(log);
         }
-        const child = fork(PROCESS, [folder.path, ...seqs.map(String)]);
+        const child = fork(PROCESS, [folder.path, 'withheld', ...seqs.map(String)]);
         const exited = once(child, 'exit');
         await once(child, 'message');
         {
@@ -121,7 +121,7 @@ test(
         const appended = await Promise.all(bodies.map((body) => log.append(draftOf({ body }))));
         seqs = appended.map((outcome) => metadataOf(outcome).seq);
       }
-      const child = fork(PROCESS, [folder.path, ...seqs.map(String)]);
+      const child = fork(PROCESS, [folder.path, 'withheld', ...seqs.map(String)]);
       const exited = once(child, 'exit');
       await once(child, 'message');
       {

@@ -32,7 +32,7 @@ suite('a real Prometheus', needs('prometheus'), () => {
   after(() => ending.disposeAsync());
 
   test('each query of the dashboard is answered with data', async () => {
-    const ofCluster = /presence_copy_/;
+    const ofCluster = /presence_(?:copy|stream)_/;
     const queries = (await dashboardQueries()).filter((query) => !ofCluster.test(query));
     const unanswered = await until(
       async () => {

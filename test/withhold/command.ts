@@ -15,7 +15,7 @@ export function withhold(data: string, ...args: readonly string[]): Promise<Run>
 }
 
 export function run(
-  command: 'withhold' | 'hide' | 'show',
+  command: 'withhold' | 'hide' | 'show' | 'read-only',
   data: string,
   ...args: readonly string[]
 ): Promise<Run> {
