@@ -42,6 +42,7 @@ const GROUPS: Readonly<Record<string, Readonly<Record<string, Source>>>> = {
     'read-only': async () => (await import('./read-only.ts')).readOnlyCommand,
     hide: async () => (await import('./withhold.ts')).hideCommand,
     show: async () => (await import('./withhold.ts')).showCommand,
+    notices: async () => (await import('./notices.ts')).noticesCommand,
     withhold: async () => (await import('./withhold.ts')).withholdCommand,
   },
   'More:': {

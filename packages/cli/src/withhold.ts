@@ -10,11 +10,13 @@ import {
   NAMES_PATH,
   openOwnerAccess,
   type OwnerAccess,
+  CLOSE_NOTICE_PATH,
   PREVIEW_PATH,
+  SHOW_NOTICE_PATH,
   TEXTS_PATH,
   WITHHOLD_PATH,
 } from '@open-presence/gateway';
-import { KINDS, type OwnMembers } from '@open-presence/protocol';
+import { KINDS, type OwnMembers, referencedId } from '@open-presence/protocol';
 import { Command, InvalidArgumentError, Option } from 'commander';
 
 import { addGuide } from './command-guide.ts';
@@ -51,6 +53,7 @@ interface Options
     Partial<Record<(typeof FILTERS)[number], string | number>> {
   readonly from?: string;
   readonly beneath?: string;
+  readonly notice?: string;
   readonly matching?: RegExp;
   readonly namePrefix?: string;
   readonly hidden?: boolean;
@@ -132,10 +135,12 @@ const TEXTS = {
 } as const;
 
 export function withholdCommand(context: ProcessContext): Command {
-  return commandFor('withheld', context).option(
-    '--hidden',
-    'of these, only what is hidden; alone, everything that is hidden',
-  );
+  return commandFor('withheld', context)
+    .option('--hidden', 'of these, only what is hidden; alone, everything that is hidden')
+    .option(
+      '--notice <number>',
+      'what this notice names, unless others say which; closes the notice',
+    );
 }
 
 export function hideCommand(context: ProcessContext): Command {
@@ -225,7 +230,7 @@ async function hideName(
 
 async function run(context: ProcessContext, given: Task): Promise<void> {
   const { state, options, signal } = given;
-  const task = await lookedThrough(context, given);
+  const task = await lookedThrough(context, await withNotice(given));
   const output = new Output(context, signal);
   const found = await preview(context, task);
   const { selected, alreadyWithheld, entries } = found;
@@ -235,6 +240,9 @@ async function run(context: ProcessContext, given: Task): Promise<void> {
     selected > 0 &&
     (options.yes === true || (await confirm(context, task, selected)));
   const changed = isConfirmed ? await change(task, found) : 0;
+  // Also where all was withheld before, so that an interrupted order can be given again.
+  if (options.notice !== undefined && (isConfirmed || (options.dryRun !== true && selected === 0)))
+    await closeNotice(task, options.notice);
   if (options.json === true) {
     const ids = entries.map(({ id }) => id);
     const shown = options.dryRun === true ? { sample: ids } : { first: ids };
@@ -242,6 +250,35 @@ async function run(context: ProcessContext, given: Task): Promise<void> {
     await output.write(`${JSON.stringify(result)}\n`);
   } else if (isConfirmed) await output.write(`${entryCount(changed)} ${state}.\n`);
   else if (options.dryRun !== true && selected > 0) throw new Error('it was not confirmed');
+}
+
+/** The same task, by the ids in the member `what` of the notice, if nothing else says which entries. */
+async function withNotice(task: Task): Promise<Task> {
+  const { access, ids, options, signal } = task;
+  const { notice: number, from, beneath } = options;
+  if (number === undefined) return task;
+  let what = '';
+  for await (const { words } of access.request(SHOW_NOTICE_PATH, { number }, signal)) {
+    // The text follows, of any length.
+    if (words === undefined) break;
+    if (isObject(words)) what = String(words['what']);
+  }
+  const named = what.split(/[\s<>"',;()]+/).flatMap((word) => referencedId(word) ?? []);
+  const isSelected = [...FILTERS.map((name) => options[name]), from, beneath].some(
+    (value) => value !== undefined,
+  );
+  if (ids.length > 0 || isSelected) return task;
+  if (named.length > 0) return { ...task, ids: named };
+  throw new Error('The notice names no entry by its id: say which entries by ids or by options.');
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null;
+}
+
+async function closeNotice({ access, options, signal }: Task, number: string): Promise<void> {
+  const body = { number, reason: options.reason };
+  for await (const _ of access.request(CLOSE_NOTICE_PATH, body, signal));
 }
 
 /**
@@ -306,7 +343,7 @@ async function preview(context: ProcessContext, task: Task): Promise<Selected> {
 }
 
 function isEntry(value: unknown): value is ShownEntry {
-  return typeof value === 'object' && value !== null && 'id' in value;
+  return isObject(value) && 'id' in value;
 }
 
 /** Only what was previewed. Returns how many. */

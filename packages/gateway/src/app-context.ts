@@ -6,6 +6,7 @@ import type { HttpServices, StartupContext } from './http/context.ts';
 import type { LoadedLanguage } from './load-language.ts';
 import type { Log } from './log/log.ts';
 import type { Mirror } from './operations/mirror.ts';
+import type { Notices } from './operations/notices.ts';
 import type { Presence } from './presence/presence.ts';
 import { RecentAuthors } from './presence/recent-authors.ts';
 
@@ -15,11 +16,12 @@ export interface AppParts {
   readonly log: Log;
   readonly presence: Presence;
   readonly temporaryFolder: string;
+  readonly notices: Notices;
   readonly mirror?: Mirror | undefined;
 }
 
 export function createAppContext(parts: AppParts, services: HttpServices): DoorContext {
-  const { startup, loaded, log, presence, temporaryFolder, mirror } = parts;
+  const { startup, loaded, log, presence, temporaryFolder, notices, mirror } = parts;
   const { language, text } = loaded;
   services.responseCache.dropOn(() => log.withheld());
   return {
@@ -31,6 +33,7 @@ export function createAppContext(parts: AppParts, services: HttpServices): DoorC
     languageHash: contentHash(text),
     grammar: createGrammar(language),
     log,
+    notices,
     presence,
     recentAuthors: new RecentAuthors(log, (name) => presence.isHidden(name)),
     mirror,

@@ -9,6 +9,7 @@ import type { Language, State } from '@open-presence/protocol';
 import { parseLanguage } from '@open-presence/protocol/language-file';
 
 import type { Log } from './log/log.ts';
+import { Notices } from './operations/notices.ts';
 import { Presence } from './presence/presence.ts';
 import { createAppContext } from './app-context.ts';
 import { HttpListener } from './http/http-listener.ts';
@@ -90,7 +91,14 @@ export async function openGateway(
   );
   const presence = new Presence();
   const open = (): void => {
-    const parts = { startup, loaded, log, presence, temporaryFolder: tmpdir() };
+    const parts = {
+      startup,
+      loaded,
+      log,
+      presence,
+      temporaryFolder: tmpdir(),
+      notices: new Notices(tmpdir()),
+    };
     listener.open((services) => createAppContext(parts, services));
   };
   if (!waking) open();

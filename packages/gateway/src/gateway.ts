@@ -32,6 +32,7 @@ import { MALFORMED, NO_ROUTE } from './http/request-observer.ts';
 import type { ListenOptions } from './http/server.ts';
 import { copyOf, type ContinuedLog } from './log-copy.ts';
 import { Mirror } from './operations/mirror.ts';
+import { Notices } from './operations/notices.ts';
 import { Presence } from './presence/presence.ts';
 import { ThreadHub } from './presence/thread-hub.ts';
 import { createRouter } from './routes.ts';
@@ -164,7 +165,9 @@ export async function startGateway(config: GatewayConfig): Promise<Gateway> {
   if (stored.at > presence.hidden.at) presence.hide(stored);
   const { incoming: temporaryFolder } = dataPathsIn(config.data);
   const mirror = config.mirror && new Mirror(config.mirror.origin);
-  const parts = { startup, log, presence, temporaryFolder, mirror };
+  const notices = new Notices(config.data);
+  await notices.recover();
+  const parts = { startup, log, presence, temporaryFolder, notices, mirror };
   const open = (language: LoadedLanguage): void => {
     listener.open((services) => createAppContext({ ...parts, loaded: language }, services));
   };
@@ -174,7 +177,13 @@ export async function startGateway(config: GatewayConfig): Promise<Gateway> {
   const threads: HttpWorker[] = [];
   for (let count = 1; count < config.threads; count += 1) {
     const shared = mirror && { origin: mirror.origin, memory: mirror.memory };
-    const own = { publicUrl, presencePort: hub.connect(), temporaryFolder, mirror: shared };
+    const own = {
+      publicUrl,
+      presencePort: hub.connect(),
+      temporaryFolder,
+      data: config.data,
+      mirror: shared,
+    };
     const observed = observationOf(`http-${count + 1}`);
     const start = { listen, loaded, log: log.connect(), observation: observed, ...own };
     threads.push(workers.use(await HttpWorker.start(start, { report, logLines })));
@@ -187,7 +196,7 @@ export async function startGateway(config: GatewayConfig): Promise<Gateway> {
   const control = await ControlServer.open(
     config.data,
     {
-      ...controlOperations({ log, grammar, mirror }),
+      ...controlOperations({ log, grammar, mirror, notices }),
       [NAMES_PATH]: namesOperation(
         () => presence.hidden,
         (hidden) => {

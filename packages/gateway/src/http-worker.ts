@@ -10,6 +10,7 @@ import { HttpObservation, type ObservationOptions } from './request-log.ts';
 import { collectGarbageWhenIdle } from './idle-memory.ts';
 import type { LoadedLanguage } from './load-language.ts';
 import { Mirror } from './operations/mirror.ts';
+import { Notices } from './operations/notices.ts';
 import { Presence } from './presence/presence.ts';
 import { createRouter } from './routes.ts';
 import { type SqliteConnection, SqliteLog } from './stores/sqlite/sqlite-log.ts';
@@ -19,6 +20,7 @@ export interface HttpWorkerStart {
   readonly log: SqliteConnection;
   readonly publicUrl: string | undefined;
   readonly temporaryFolder: string;
+  readonly data: string;
   /** Over which threads share who is present. */
   readonly presencePort: MessagePort;
   readonly loaded: LoadedLanguage;
@@ -64,6 +66,7 @@ const stopped = new Promise<void>((resolve) => {
   const state = (): State => (stopping ? 'resting' : log.writable() ? 'breathing' : 'holding');
   const report = { error: (details: object, text: string): void => post({ details, text }) };
   const { publicUrl, temporaryFolder } = start;
+  const notices = new Notices(start.data);
   const unreadable = (): number => log.damage().unreadable;
   const readOnly = (): string | undefined => log.readOnly();
   const startup = {
@@ -79,7 +82,7 @@ const stopped = new Promise<void>((resolve) => {
   await using listener = await HttpListener.listen(start.listen, startup, createRouter(), observe);
   observation.watch(listener);
   const mirror = start.mirror && new Mirror(start.mirror.origin, start.mirror.memory);
-  const parts = { startup, log, presence, temporaryFolder, mirror };
+  const parts = { startup, log, presence, temporaryFolder, notices, mirror };
   reload = (loaded) => {
     listener.open((services) => createAppContext({ ...parts, loaded }, services));
   };

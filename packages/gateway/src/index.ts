@@ -40,10 +40,14 @@ export {
   type WakingProgress,
 } from './gateway.ts';
 export {
+  CLOSE_NOTICE_PATH,
+  ERASE_NOTICE_PATH,
+  NOTICES_PATH,
   openOwnerAccess,
   PREVIEW_PATH,
   NAMES_PATH,
   READ_ONLY_PATH,
+  SHOW_NOTICE_PATH,
   TEXTS_PATH,
   runningGateway,
   WITHHOLD_PATH,

@@ -10,6 +10,7 @@ import {
 import { createGrammar } from './intake/grammar.ts';
 import { type JsonObject, toJsonObject } from './json/json-object.ts';
 import { loadLanguage } from './load-language.ts';
+import { Notices } from './operations/notices.ts';
 import { refuseBackup } from './stores/sqlite/backup/description.ts';
 import { readHiddenNames, writeHiddenNames } from './presence/hidden-names.ts';
 import { dataPathsIn } from './stores/sqlite/data-paths.ts';
@@ -17,9 +18,13 @@ import { openFolderLog } from './stores/sqlite/folder-log.ts';
 import { openSqliteLog } from './stores/sqlite/store.ts';
 
 export {
+  CLOSE_NOTICE_PATH,
+  ERASE_NOTICE_PATH,
   NAMES_PATH,
+  NOTICES_PATH,
   PREVIEW_PATH,
   READ_ONLY_PATH,
+  SHOW_NOTICE_PATH,
   TEXTS_PATH,
   WITHHOLD_PATH,
 } from './control/operations.ts';
@@ -51,7 +56,7 @@ export async function openOwnerAccess(options: OwnerAccessOptions): Promise<Owne
   const { language } = await loadLanguage(options.language);
   const log = await openSqliteLog({ folder: data, fileThreads });
   const operations: ControlOperations = {
-    ...controlOperations({ log, grammar: createGrammar(language) }),
+    ...controlOperations({ log, grammar: createGrammar(language), notices: new Notices(data) }),
     [NAMES_PATH]: namesOperation(
       () => readHiddenNames(data),
       (hidden) => writeHiddenNames(data, hidden),

@@ -2,6 +2,7 @@
 import { GatewayError } from '@open-presence/protocol';
 
 import { isJsonObject } from '../json/json-object.ts';
+import type { OperationsContext } from '../operations/context.ts';
 import { changedNames, type HiddenNames } from '../presence/hidden-names.ts';
 import { previewWithholding, withhold, type WithholdingOrder } from '../operations/withhold.ts';
 import {
@@ -23,7 +24,15 @@ export const WITHHOLD_PATH = '/withhold';
 export const READ_ONLY_PATH = '/read-only';
 export const NAMES_PATH = '/hidden-names';
 
-export function controlOperations(context: WithholdingContext): ControlOperations {
+export const NOTICES_PATH = '/notices';
+export const SHOW_NOTICE_PATH = '/notices/show';
+export const CLOSE_NOTICE_PATH = '/notices/close';
+export const ERASE_NOTICE_PATH = '/notices/erase';
+
+export function controlOperations(
+  context: WithholdingContext & Pick<OperationsContext, 'notices'>,
+): ControlOperations {
+  const { notices } = context;
   return {
     [PREVIEW_PATH]: (body, signal) =>
       previewWithholding(
@@ -46,6 +55,18 @@ export function controlOperations(context: WithholdingContext): ControlOperation
       if (wanted === 'on') await log.setReadOnly(reasonIn(body));
       if (wanted === 'off') await log.setReadOnly(undefined);
       yield JSON.stringify({ readOnly: log.readOnly() ?? null });
+    },
+    async *[NOTICES_PATH]() {
+      for await (const notice of notices.list()) yield JSON.stringify(notice);
+    },
+    async *[SHOW_NOTICE_PATH](body) {
+      for await (const part of notices.show(numberIn(body))) yield JSON.stringify(part);
+    },
+    async *[CLOSE_NOTICE_PATH](body) {
+      yield JSON.stringify(await notices.close(numberIn(body), reasonIn(body)));
+    },
+    async *[ERASE_NOTICE_PATH](body) {
+      yield JSON.stringify(await notices.erase(numberIn(body)));
     },
   };
 }
@@ -86,6 +107,12 @@ function stateIn(body: unknown): WithholdingOrder['state'] {
 
 function isMember(body: unknown, name: string): boolean {
   return isJsonObject(body) && body[name] === true;
+}
+
+function numberIn(body: unknown): string {
+  const number = isJsonObject(body) ? body['number'] : undefined;
+  if (typeof number === 'string') return number;
+  throw new GatewayError('invalid-entry', '"number" must be the number of a notice.');
 }
 
 function reasonIn(body: unknown): string {

@@ -57,6 +57,13 @@ export interface KindGrammar {
   readonly facets: Uint8Array;
 }
 
+/** What the reading of a form needs. */
+export type FormGrammar = Pick<KindGrammar, 'rules' | 'members'> & {
+  readonly kind: string;
+  /** How errors call it, if it is no entry. */
+  readonly what?: string;
+};
+
 export interface Grammar {
   /** Slugs, in the order of the language. */
   readonly rooms: ReadonlySet<string>;

@@ -4,6 +4,7 @@ import type { Language } from '@open-presence/protocol';
 import type { Grammar } from '../intake/grammar.ts';
 import type { Log } from '../log/log.ts';
 import type { Mirror } from './mirror.ts';
+import type { Notices } from './notices.ts';
 import type { Presence } from '../presence/presence.ts';
 import type { RecentAuthors } from '../presence/recent-authors.ts';
 
@@ -16,6 +17,7 @@ export interface OperationsContext {
   readonly languageFile: Uint8Array;
   /** Hash of the language file: part of the tags of responses that contain its texts. */
   readonly languageHash: string;
+  readonly notices: Notices;
   readonly presence: Presence;
   readonly recentAuthors: RecentAuthors;
   /** Set where the log is a copy of another gateway's: nothing is stored here then. */

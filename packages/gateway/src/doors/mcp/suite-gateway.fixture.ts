@@ -23,6 +23,7 @@ import { Router } from '../../http/router.ts';
 import type { DoorContext } from '../context.ts';
 import { receiveMessages } from './mcp.ts';
 import { SdkHandler } from './sdk-handler.ts';
+import { Notices } from '../../operations/notices.ts';
 import { Presence } from '../../presence/presence.ts';
 import { openMemoryLog } from '../../stores/memory/memory.ts';
 import { addAsking, STATE } from './suite-input-requests.fixture.ts';
@@ -58,7 +59,14 @@ export async function startSuiteGateway(): Promise<SuiteGateway> {
   const listen = { address, shared: false, maxConnections: Infinity };
   const listener = await HttpListener.listen(listen, startup, router);
   const loaded = { language, text: words };
-  const parts = { startup, loaded, log, presence, temporaryFolder: tmpdir() };
+  const parts = {
+    startup,
+    loaded,
+    log,
+    presence,
+    temporaryFolder: tmpdir(),
+    notices: new Notices(tmpdir()),
+  };
   listener.open((services) => createAppContext(parts, services));
   return {
     url: listener.address,

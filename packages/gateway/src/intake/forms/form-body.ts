@@ -3,7 +3,7 @@ import type { GatewayError } from '@open-presence/protocol';
 
 import { yieldPeriodically } from '../../fair-turns.ts';
 import { FormMembers, formError, type FieldHandler } from './form-members.ts';
-import type { KindGrammar } from '../grammar.ts';
+import type { FormGrammar } from '../grammar.ts';
 import { hashIdempotencyKey } from '../idempotency-key.ts';
 import { MultipartError, MultipartReader } from './multipart-reader.ts';
 import { UrlencodedReader } from './urlencoded-reader.ts';
@@ -42,12 +42,12 @@ interface Form {
 /** Passes on a body that is JSON, and turns one that is a form into JSON. For one body. */
 export class FormConverter {
   readonly #contentType: string | undefined;
-  readonly #kind: KindGrammar;
+  readonly #kind: FormGrammar;
   readonly #omitEmpty: boolean;
   #key: Uint8Array | undefined;
 
   /** `omitEmpty`: an empty field is no member, unless the kind requires it. */
-  constructor(contentType: string | undefined, kind: KindGrammar, omitEmpty = false) {
+  constructor(contentType: string | undefined, kind: FormGrammar, omitEmpty = false) {
     this.#contentType = contentType;
     this.#kind = kind;
     this.#omitEmpty = omitEmpty;

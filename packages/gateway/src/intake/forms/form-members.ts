@@ -12,7 +12,7 @@ import { GatewayError, quoted, type Fault } from '@open-presence/protocol';
 
 import { GrowingBuffer } from '../../growing-buffer.ts';
 import { canonicalName } from '../../near-names.ts';
-import type { KindGrammar } from '../grammar.ts';
+import type { FormGrammar } from '../grammar.ts';
 import { MAX_FAULTS } from '../parameter-faults.ts';
 
 /** Receives the fields of a form, in pieces that must not be changed afterwards. */
@@ -24,7 +24,7 @@ export interface FieldHandler {
 }
 
 export interface FormOptions {
-  readonly kind: KindGrammar;
+  readonly kind: FormGrammar;
   /** Names of fields that are not members. */
   readonly reserved: ReadonlySet<string>;
   /** How many bytes of names and values are held. */
@@ -235,9 +235,12 @@ interface PrintedField {
 }
 
 /** The error for a form, or a query, that cannot be read. */
-export function formError({ kind }: KindGrammar, faults: readonly Fault[]): GatewayError {
+export function formError(
+  { kind, what = `entry of kind "${kind}"` }: FormGrammar,
+  faults: readonly Fault[],
+): GatewayError {
   const sentence = faults.map(({ detail }) => detail).join('; ');
-  const message = `Cannot store the entry of kind "${kind}": ${sentence}`;
+  const message = `Cannot store the ${what}: ${sentence}`;
   return new GatewayError('invalid-parameter', message, { faults });
 }
 

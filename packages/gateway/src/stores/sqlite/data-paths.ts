@@ -10,6 +10,8 @@ export interface DataPaths {
   readonly backup: string;
   /** Why nothing is stored, where it is there. */
   readonly readOnly: string;
+  /** Folder of what was told to the owner in private (see `operations/notices.ts`). */
+  readonly notices: string;
   /** Finds entries by their idempotency keys. */
   readonly keys: string;
   /** Folder with a folder for each segment (see `segment-record.ts`). */
@@ -28,6 +30,7 @@ export function dataPathsIn(folder: string): DataPaths {
     lastCommit: join(folder, 'last-commit'),
     backup: join(folder, 'backup.json'),
     readOnly: join(folder, 'read-only'),
+    notices: join(folder, 'notices'),
     keys: join(folder, 'keys.sqlite'),
     segments: join(folder, 'segments'),
     large: join(folder, 'large'),

@@ -33,7 +33,7 @@ import { faultOf, verifyEntries, type VerifyEvent } from '../repair/verify.ts';
 import { writeChecked } from '../segment-record.ts';
 import { countDecided } from '../withholding/withheld-table.ts';
 import { BackupLog } from './backup-log.ts';
-import { assertPlainFolders, copyLarge } from './copy-files.ts';
+import { assertPlainFolders, copyLarge, copyNotices } from './copy-files.ts';
 import { type BackupDescription, digestOf, readComplete, readDescription } from './description.ts';
 
 export interface BackupOptions {
@@ -92,6 +92,7 @@ export async function* backUpLog(
   let sha256 = isSound ? earlier.sha256 : undefined;
   const update = new Update({ db: sourceDb, paths: source }, target);
   const { hasChanged, amounts, ...found } = yield* update.make({ ...earlier, isSound, quick });
+  await copyNotices(source, target);
   flushFolder(target.folder);
   if (hasChanged || sha256 === undefined) sha256 = await digestOf(target.log);
   const description = { log, made, ...found, sha256 };

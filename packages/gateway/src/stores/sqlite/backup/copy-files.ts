@@ -1,5 +1,13 @@
 /** Copies the files of large entries from one data folder to another. */
-import { constants, existsSync, lstatSync, readdirSync, rmSync, statSync } from 'node:fs';
+import {
+  constants,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
 import { copyFile, mkdir, open, rename } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
@@ -39,6 +47,32 @@ export async function copyLarge(name: string, { source, target, all }: CopyTask)
     for (const folder of [dirname(to), target.large]) flushFolder(folder);
   }
   return bytes;
+}
+
+/** Copies the notices that the target lacks, and removes the texts of those that were erased. */
+export async function copyNotices(source: DataPaths, target: DataPaths): Promise<void> {
+  if (!existsSync(source.notices)) return;
+  if (!existsSync(target.notices)) mkdirSync(target.notices, { mode: 0o700 });
+  plainFolder(target.folder, 'notices');
+  const names = readdirSync(source.notices);
+  for (const name of names) {
+    const [from, to] = [join(source.notices, name), join(target.notices, name)];
+    const isClosing = name.endsWith('.closed');
+    if (isClosing) {
+      const text = name.replace(/closed$/, 'json');
+      if (!names.includes(text)) rmSync(join(target.notices, text), { force: true });
+    } else if (!name.endsWith('.json') || isSameSize(from, to)) continue;
+    const unfinished = `${to}.new`;
+    try {
+      await copyFlushed(from, unfinished);
+    } catch (error) {
+      if (existsSync(from)) throw error;
+      // It was erased meanwhile.
+      continue;
+    }
+    await rename(unfinished, to);
+  }
+  flushFolder(target.notices);
 }
 
 /** Resolves with the size once it is flushed. Throws where it is not a regular file. */

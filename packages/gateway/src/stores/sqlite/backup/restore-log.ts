@@ -71,7 +71,7 @@ export async function* restoreLog(
     mkdirSync(made.folder);
     const journal = `${basename(source.log)}-journal`;
     const isComplete = description.sha256 !== undefined;
-    for (const name of ['log.sqlite', isComplete ? 'backup.json' : journal, 'large'])
+    for (const name of ['log.sqlite', isComplete ? 'backup.json' : journal, 'large', 'notices'])
       if (lstatSync(join(source.folder, name), { throwIfNoEntry: false }))
         await copyFlat(join(source.folder, name), join(made.folder, name));
     // An interrupted transaction is rolled back in the copy.
@@ -100,8 +100,10 @@ function refuseFaults(source: DataPaths): void {
 
 /** All files of the log, and those derived from it. */
 function existingFiles(paths: DataPaths): string[] {
-  const { folder, log, lastCommit, backup, keys, segments, large } = paths;
-  const own = [log, lastCommit, backup, keys, segments, large].map((path) => basename(path));
+  const { folder, log, lastCommit, backup, keys, segments, large, notices } = paths;
+  const own = [log, lastCommit, backup, keys, segments, large, notices].map((path) =>
+    basename(path),
+  );
   const isOwn = (name: string): boolean =>
     own.some((file) => name === file || name.startsWith(`${file}-`));
   return readdirSync(folder).filter((name) => isOwn(name));

@@ -1,0 +1,43 @@
+/** Notices to the owner (PROTOCOL.md section 23): they are received, and their state is told. */
+import { GatewayError, quoted } from '@open-presence/protocol';
+
+import { isDisconnected } from '../../http/context.ts';
+import { bodyChunks, discardBody } from '../../http/request/request-body.ts';
+import { JSON_TYPE, NO_STORE } from '../../http/response/headers.ts';
+import { jsonBody, sendResponse } from '../../http/response/response.ts';
+import { FormConverter } from '../../intake/forms/form-body.ts';
+import { NOTICE_FORM, NOTICE_PATH } from '../../operations/notices.ts';
+import type { DoorRequest } from '../context.ts';
+
+export async function receiveNotice(context: DoorRequest): Promise<void> {
+  const { app, request } = context;
+  try {
+    const form = new FormConverter(request.headers['content-type'], NOTICE_FORM);
+    const number = await app.notices.receive(form.convertChunks(bodyChunks(request)));
+    if (isDisconnected(context)) return;
+    const path = `${NOTICE_PATH}/${number}`;
+    await send(context, 201, { ...(await app.notices.state(number)), path }, { Location: path });
+  } finally {
+    discardBody(request);
+  }
+}
+
+export async function noticeState(context: DoorRequest): Promise<void> {
+  const number = context.params['number'] ?? '';
+  const state = await context.app.notices.state(number);
+  if (state !== undefined) return await send(context, 200, state);
+  throw new GatewayError(
+    'not-found',
+    `This gateway has received no notice ${quoted(number)}. Where several gateways share an address, another of them may have received it.`,
+  );
+}
+
+async function send(
+  context: DoorRequest,
+  status: number,
+  body: object,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<void> {
+  const own = { ...NO_STORE, ...headers };
+  await sendResponse(context, { status, type: JSON_TYPE, headers: own, body: jsonBody(body) });
+}
