@@ -20,6 +20,7 @@ import { listings } from './cases/listings.ts';
 import { log } from './cases/log.ts';
 import { longMessages } from './cases/long-messages.ts';
 import { mcp } from './cases/mcp.ts';
+import { notices } from './cases/notices.ts';
 import { oneEntry } from './cases/one-entry.ts';
 import { openness } from './cases/openness.ts';
 import { pages } from './cases/pages.ts';
@@ -69,4 +70,5 @@ export const GROUPS: Readonly<Record<string, readonly Case[]>> = {
   MCP: mcp,
   'messages of any length': longMessages,
   'the log and its chain': log,
+  'telling the owner in private': notices,
 };

@@ -238,5 +238,7 @@ export const LIVE_AND_DOORS = {
   },
   '22.2': { wait: 'With wait, it is answered once something concerns the name.' },
   '22.3': { text: 'It is a text where that is asked for.' },
+  '23.1': { notice: 'A notice is received, and what it lacks is said.' },
+  '23.2': { state: 'Whoever has its number learns its state, and none of its words.' },
   '19.5': { errors: 'Errors have the codes of A2A, and those of section 11 with them.' },
 } as const satisfies Record<string, Record<string, string>>;

@@ -116,6 +116,8 @@ export class Router<App extends StartupContext> {
       const isFromPage = postFromPage !== undefined && isPostFromPage(url, headers);
       return { name, handle: isFromPage ? postFromPage : post, whileStarting, storesByGet, params };
     }
+    // There is nothing to read where a path only takes what is sent.
+    if (representations.length === 0) return undefined;
     const { handle, ...representation } = preferred(acceptOf(url, headers), representations);
     const early = representation.whileStarting ?? whileStarting;
     return { name: representation.name, handle, whileStarting: early, storesByGet, params };
@@ -153,7 +155,8 @@ export class Router<App extends StartupContext> {
   methodsAt(url: string): readonly string[] {
     const { route } = this.#find('GET', url) ?? {};
     if (route === undefined) return [];
-    return ['GET', 'HEAD', ...(route.post === undefined ? [] : ['POST']), 'OPTIONS'];
+    const reads = route.representations.length === 0 ? [] : ['GET', 'HEAD'];
+    return [...reads, ...(route.post === undefined ? [] : ['POST']), 'OPTIONS'];
   }
 
   /** The error for a path that does not exist, or that does not take the method. */
