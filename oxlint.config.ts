@@ -59,7 +59,7 @@ const layers = {
   control: ['json', 'presence', 'operations', 'http'],
 } as const satisfies Record<string, readonly string[]>;
 
-const DOORS = ['rest', 'feeds', 'mcp', 'a2a', 'docs', 'health', 'web'];
+const DOORS = ['rest', 'feeds', 'mcp', 'a2a', 'docs', 'health', 'notice', 'web'];
 
 function layerZone(name: string, mayImport: readonly string[]): Zone {
   const rule =

@@ -5,14 +5,20 @@ import { check, type Case } from '../case.ts';
 import { asString } from '../value.ts';
 
 const PATH = '/api/notice';
-const NOTICE = { what: 'nothing', why: 'The conformance suite has sent this: close it.' };
+const NOTICE = JSON.stringify({
+  what: 'nothing',
+  why: 'The conformance suite has sent this: close it.',
+});
 
 export const notices: readonly Case[] = [
   check('23.1', 'notice', async (gateway) => {
     const answer = (await gateway.request('POST', PATH, {}, NOTICE)).expect(201);
     assert.equal(answer.header('location'), `${PATH}/${asString(answer.json['number'])}`);
     assert.equal(answer.json['state'], 'open');
-    (await gateway.request('POST', PATH, {}, { what: 'nothing' })).problem(422, 'invalid-entry');
+    (await gateway.request('POST', PATH, {}, JSON.stringify({ what: 'nothing' }))).problem(
+      422,
+      'invalid-entry',
+    );
   }),
   check('23.2', 'state', async (gateway) => {
     const { json } = (await gateway.request('POST', PATH, {}, NOTICE)).expect(201);

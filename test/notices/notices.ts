@@ -1,6 +1,7 @@
 /** Notices for tests, and the command that answers them. */
 import { execFile } from 'node:child_process';
 
+import { asObject, asString, parseJson } from '../../conformance/value.ts';
 import { COMMAND } from '../withhold/command.ts';
 
 interface Ended {
@@ -24,5 +25,5 @@ export async function give(url: string, notice: object): Promise<string> {
   const answer = await fetch(`${url}/api/notice`, { method: 'POST', body });
   const text = await answer.text();
   if (answer.status !== 201) throw new Error(`${answer.status} ${text}`);
-  return (JSON.parse(text) as { number: string }).number;
+  return asString(asObject(parseJson(text))['number']);
 }

@@ -94,12 +94,11 @@ function served(language: Language): string[] {
   const members = [...KINDS.flatMap((kind) => language.kinds[kind].fields), ...language.common];
   const saying = ['as', 'idempotency-key', ...members.map(({ name }) => name)];
   return restDoor.routes
-    .flatMap(({ path, get, post, postParameters, description = {}, storesByGet }) => {
+    .flatMap(({ path, post, postParameters, description = {}, storesByGet }) => {
       const { parameters = [] } = description;
       const read = new Set(storesByGet === true ? saying : ['as', ...parameters]);
       const said = [...(postParameters?.taken ?? [])].filter((name) => name !== 'as');
-      const reading = ['GET', path, ...[...read].toSorted()].join(' ');
-      const operations = get.length === 0 ? [] : [reading];
+      const operations = [['GET', path, ...[...read].toSorted()].join(' ')];
       return post === undefined
         ? operations
         : [...operations, ['POST', path, ...said.toSorted()].join(' ')];

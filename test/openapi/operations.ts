@@ -42,9 +42,9 @@ export function formsOf(
   id: string,
 ): (Request & { readonly type: string })[] {
   const [plain] = requestsOf(document, operation, id);
+  const { content = {}, description = '' } = asObject(asObject(operation.is['responses'])['200']);
   if (operation.method !== 'GET' || plain === undefined || 'say' === operation.is['operationId'])
     return [];
-  const { content = {}, description = '' } = asObject(asObject(operation.is['responses'])['200']);
   const inWords = asString(description).matchAll(/`([a-z]+\/[a-z+-]+)`/g);
   const types = [
     ...Object.keys(asObject(content)),

@@ -120,7 +120,7 @@ suite('presence hide --name', () => {
     const ADVERT = 'Buy now: example.com';
     const seenIn = async (url: string): Promise<string[]> => {
       const found: string[] = [];
-      for (const path of ['/api/presence', '/api/discover', '/api/catch-up?as=B']) {
+      for (const path of ['/api/presence', '/api/discover', '/api/catch-up?identity=B']) {
         const answer = (await (await fetch(url + path)).json()) as Record<string, unknown>;
         // Its entries stay.
         const { here, lately, suggestions } = answer;

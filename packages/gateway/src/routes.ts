@@ -7,6 +7,7 @@ import { feedsDoor } from './doors/feeds/feeds.ts';
 import { healthDoor } from './doors/health/health.ts';
 import { mcpDoor } from './doors/mcp/mcp.ts';
 import { markPresent } from './doors/reader.ts';
+import { noticeDoor } from './doors/notice/notice.ts';
 import { restDoor } from './doors/rest/rest.ts';
 import { untilNamedIsThere } from './doors/seen.ts';
 import { webDoor } from './doors/web/web.ts';
@@ -22,6 +23,7 @@ const DOORS: Readonly<Record<string, ProtocolDoor>> = {
   a2a: a2aDoor,
   docs: docsDoor,
   health: healthDoor,
+  notice: noticeDoor,
   web: webDoor,
 };
 

@@ -126,7 +126,7 @@ export class Notices {
     await this.tidy();
     const names = (await orMissing(readdir(this.#folder))) ?? [];
     const numbers = new Set(names.map((name) => name.split('.', 1)[0] ?? ''));
-    for (const number of [...numbers].sort()) {
+    for (const number of [...numbers].toSorted()) {
       const state = await this.state(number);
       if (state !== undefined) yield { ...state, words: await this.#preview(number) };
     }
@@ -168,7 +168,7 @@ export class Notices {
     let [count, bytes, oldest] = [0, 0, 0];
     const names = (await orMissing(readdir(this.#folder))) ?? [];
     const closed = new Set(names.filter((name) => name.endsWith(CLOSED)));
-    for (const name of names.sort()) {
+    for (const name of names.toSorted()) {
       const found = await orMissing(stat(join(this.#folder, name)));
       bytes += found?.size ?? 0;
       if (!name.endsWith(TEXT) || closed.has(name.slice(0, -TEXT.length) + CLOSED)) continue;

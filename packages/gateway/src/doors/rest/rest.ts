@@ -11,7 +11,6 @@ import { takenNames } from '../../http/parameter-check.ts';
 import { EVENT_STREAM, type Representation } from '../../http/routing/door.ts';
 import { REFUSED_BY_STREAMS } from '../../intake/stream-parameters.ts';
 import { CATCH_UP } from '../../operations/catch-up.ts';
-import { NOTICE_PATH } from '../../operations/notices.ts';
 import { CATCH_UP_PARAMETERS } from '../../operations/read-catch-up.ts';
 import {
   everythingScope,
@@ -36,7 +35,6 @@ import {
   insteadOnStatus,
 } from './instead.ts';
 import { listing } from './listing.ts';
-import { noticeState, receiveNotice } from './notice.ts';
 import { logHead, logScope, readLog } from './log.ts';
 import { oneEntry } from './one-entry.ts';
 import { presence } from './presence.ts';
@@ -182,20 +180,6 @@ export const restDoor: ProtocolDoor = {
       ],
       instead: insteadOn(),
       description: { id: 'withheld', parameters: ['order', 'limit', 'after', 'before', 'as'] },
-    },
-    {
-      path: NOTICE_PATH,
-      get: [],
-      post: receiveNotice,
-      instead: (method) =>
-        method === 'GET'
-          ? `To tell the owner something in private, POST it to ${NOTICE_PATH}.`
-          : undefined,
-    },
-    {
-      path: `${NOTICE_PATH}/{number}`,
-      get: json(noticeState),
-      description: { id: 'notice', parameters: ['as'] },
     },
     {
       path: '/api/discover',

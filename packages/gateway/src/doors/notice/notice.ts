@@ -7,9 +7,28 @@ import { JSON_TYPE, NO_STORE } from '../../http/response/headers.ts';
 import { jsonBody, sendResponse } from '../../http/response/response.ts';
 import { FormConverter } from '../../intake/forms/form-body.ts';
 import { NOTICE_FORM, NOTICE_PATH } from '../../operations/notices.ts';
-import type { DoorRequest } from '../context.ts';
+import type { DoorRequest, ProtocolDoor } from '../context.ts';
 
-export async function receiveNotice(context: DoorRequest): Promise<void> {
+export const noticeDoor: ProtocolDoor = {
+  routes: [
+    {
+      path: NOTICE_PATH,
+      get: [],
+      post: receiveNotice,
+      instead: (method) =>
+        method === 'GET'
+          ? `To tell the owner something in private, POST it to ${NOTICE_PATH}.`
+          : undefined,
+    },
+    {
+      path: `${NOTICE_PATH}/{number}`,
+      get: [{ type: 'application/json', handle: noticeState }],
+      description: { id: 'notice', parameters: ['as'] },
+    },
+  ],
+};
+
+async function receiveNotice(context: DoorRequest): Promise<void> {
   const { app, request } = context;
   try {
     const form = new FormConverter(request.headers['content-type'], NOTICE_FORM);
@@ -22,7 +41,7 @@ export async function receiveNotice(context: DoorRequest): Promise<void> {
   }
 }
 
-export async function noticeState(context: DoorRequest): Promise<void> {
+async function noticeState(context: DoorRequest): Promise<void> {
   const number = context.params['number'] ?? '';
   const state = await context.app.notices.state(number);
   if (state !== undefined) return await send(context, 200, state);
