@@ -22,6 +22,7 @@ import {
 } from './control/operations.ts';
 import { type HiddenNames, readHiddenNames, writeHiddenNames } from './presence/hidden-names.ts';
 import type { DoorContext } from './doors/context.ts';
+import { isLoopbackUrl } from './http/foreign-page.ts';
 import { HttpListener } from './http/http-listener.ts';
 import { createGrammar } from './intake/grammar.ts';
 import { shareClusterPresence } from './cluster.ts';
@@ -80,6 +81,8 @@ export interface Gateway extends AsyncDisposable {
   state(): State;
   /** Why nothing is stored, where its owner wants that. */
   readOnly(): string | undefined;
+  /** Whether it has a public address, and tells nobody how to reach whoever runs it. */
+  readonly lacksContact: boolean;
   /**
    * Reads the language file again, and serves it from then on. Requests in progress go on with the old one.
    * Rejects as a start does where the file has faults, and the old one stays.
@@ -219,6 +222,8 @@ export async function startGateway(config: GatewayConfig): Promise<Gateway> {
     metricsUrl: metrics?.url,
     state,
     readOnly,
+    lacksContact:
+      publicUrl !== undefined && !isLoopbackUrl(publicUrl) && loaded.language.contact === undefined,
     async reload() {
       const again = await loadLanguage(config.language);
       open(again);

@@ -148,6 +148,22 @@ test('SIGHUP reads the language file again, or refuses it, and streams go on', a
   await reader.cancel();
 });
 
+test('a public gateway without a contact says once what is missing', async () => {
+  await using folder = await dataFolder();
+  const file = join(folder.path, 'own.yaml');
+  const yaml = join(import.meta.dirname, '../../../protocol/mova-snu.yaml');
+  await writeFile(file, `contact: keeper@presence.example\n${await readFile(yaml, 'utf8')}`);
+  const warned = async (args: readonly string[]): Promise<number> => {
+    await using gateway = await startGatewayProcess({ args: [...args, '--threads', '2'] });
+    await gateway.stop();
+    return gateway.output().split('how to reach you').length - 1;
+  };
+  const address = ['--public-url', 'https://presence.example'];
+  assert.equal(await warned(address), 1);
+  assert.equal(await warned([...address, '--language', file]), 0);
+  assert.equal(await warned([]), 0);
+});
+
 suite('a start that fails', () => {
   async function failure(args: readonly string[]): Promise<string> {
     const run = await presence(['serve', '--port', '0', ...args]);

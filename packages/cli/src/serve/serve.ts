@@ -72,12 +72,16 @@ async function serve(given: Configuration, context: ProcessContext): Promise<voi
   });
   if (reason !== undefined)
     logger.warn({ reason }, 'read-only: nothing is stored until "presence read-only off"');
+  if (gateway.lacksContact) logger.warn(NO_CONTACT);
   if (configuration.language !== undefined) reload = () => void reloadLanguage(gateway, logger);
   manager.ready(() => gateway.turn());
   await using _following = origin && followForServing(origin.gateway, gateway.mirroring, logger);
   const signal = await stopSignal;
   logger.info({ signal }, 'resting: finishing what is under way; once more to end at once');
 }
+
+const NO_CONTACT =
+  'the gateway is public, and says nowhere how to reach you: set "contact" in a language file (--language), and read docs/answering.md';
 
 async function reloadLanguage(gateway: Gateway, logger: Logger): Promise<void> {
   try {
