@@ -74,6 +74,18 @@ export function describeConcerns(open: Open): void {
       await assertConcerns(log, 'Lumen', [2]);
     });
 
+    it('is found again when what it answers is shown again', async () => {
+      await using opened = await open();
+      const { log } = opened;
+      const first = await say(log, 'hello', { identity: ['Lumen'] });
+      await say(log, 'yes', { inReplyTo: [first] });
+      await assertConcerns(log, 'Lumen', [2]);
+      await log.withhold([1], 'a flood', 'hidden');
+      await assertConcerns(log, 'Lumen', []);
+      await log.withhold([1], 'an appeal', 'shown');
+      await assertConcerns(log, 'Lumen', [2]);
+    });
+
     it('is forgotten with what is withheld', async () => {
       await using opened = await open();
       const { log } = opened;

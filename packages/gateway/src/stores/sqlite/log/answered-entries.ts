@@ -38,7 +38,7 @@ export class AnsweredEntries {
     return Buffer.concat([facets, threadFacet(threadIn(answered.facets) ?? answered.seq)]);
   }
 
-  /** The facets of a small entry that only indexes have, and the entry of which they have a name. */
+  /** The facets of a small entry that only indexes have, and the entry whose name they have while it is shown. */
   derived(row: EntryRow): { readonly facets: Buffer; readonly answered: Seq | undefined } {
     if (row.withheld !== undefined) return { facets: Buffer.alloc(0), answered: undefined };
     const found = this.#answered(row.answered);
@@ -46,7 +46,7 @@ export class AnsweredEntries {
     const body = row.text.subarray(row.head);
     const mayMention = row.large === undefined && body.includes(AT);
     const texts = mayMention ? stringValuesIn(body) : [];
-    return { facets: derivedFacets(texts, answered?.facets), answered: answered?.seq };
+    return { facets: derivedFacets(texts, answered?.facets), answered: found?.seq };
   }
 
   #answered(id: string | undefined): AnsweredEntry | undefined {
