@@ -159,7 +159,7 @@ test(
     let isDone = false;
     const withholding = log.withhold(seqs, 'spam').then(
       () => (isDone = true),
-      (error: unknown) => assert.match(String(error), /Nothing was withheld/),
+      (error: unknown) => assert.match(String(error), /Nothing was changed/),
     );
     await until(
       async () => isDone || (await withheldOf(log, seqs)),

@@ -7,7 +7,7 @@ import type { WithheldItem } from '../withholding/withheld-table.ts';
 /** An entry to be withheld. `time`: that of the writer if it is undefined. */
 export type ItemToWithhold = Omit<WithheldItem, 'time'> & { readonly time: number | undefined };
 
-/** Nothing was withheld. */
+/** Nothing was changed. */
 export type WithholdFailure = 'out-of-space' | 'unavailable';
 
 /** The calls of the thread that takes drafts: the writer's, or the stream's in a cluster. */
