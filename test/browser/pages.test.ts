@@ -3,13 +3,15 @@
  * pages which trust what visitors write. One gateway and one browser serve all of it.
  */
 import assert from 'node:assert/strict';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 
 import axe from 'axe-core';
 import type { Browser, BrowserContext, BrowserContextOptions } from 'playwright-core';
 
 import { asObject, asInteger, asString } from '../../conformance/value.ts';
-import { startGatewayProcess, type GatewayProcess } from '../gateway-process.ts';
+import { dataFolder, startGatewayProcess, type GatewayProcess } from '../gateway-process.ts';
 import { startChromium } from './chromium.ts';
 import { HOSTILE_TEXTS, MEGABYTE_NAME } from './hostile-texts.ts';
 import {
@@ -24,6 +26,9 @@ import { PAGE_NAMES, pathOf, type PageName } from './visited-pages.ts';
 import { needs } from '../needs.ts';
 
 const MAX_SCRIPT_BYTES = 60_000;
+
+const OWN_TEXT =
+  '# What is kept\n\nYour **words**:\n\n- for good\n- for everybody\n\n# Ask us\n\n[By a notice](https://presence.example/notice)\n';
 
 /** Pages that show visitors' texts, and whether they show all of them. */
 const SHOWING: readonly PageName[] = ['house', 'room', 'entry'];
@@ -44,7 +49,9 @@ describe('every page, in Chromium', { concurrency: 3, ...needs('chromium') }, ()
   let contexts: Readonly<Record<'en' | 'plain' | 'still' | 'uk', BrowserContext>>;
   let replied = '';
   before(async () => {
-    gateway = owned.use(await startGatewayProcess());
+    const { path: data } = owned.use(await dataFolder());
+    await writeFile(join(data, 'privacy.md'), OWN_TEXT);
+    gateway = owned.use(await startGatewayProcess({ data }));
     replied = await seed();
     browser = await startChromium();
     owned.defer(() => browser.close());

@@ -20,6 +20,9 @@ const DEVICES = {
 } as const;
 const DEVICE_NAMES = ['phone', 'desktop'] as const;
 
+const OWN_TEXT =
+  '# What is kept\n\nThis place publishes **what you say** and the name that you give.\n\n# What you can ask for\n\n- that something is taken away, by a [report](https://presence.example/notice)\n- an answer\n';
+
 /** Of a picture, in pixels. */
 const MAX_HEIGHT = 2600;
 /** Who is there while the pictures are taken. */
@@ -32,7 +35,7 @@ await mkdir(folder, { recursive: true });
   await using browser = await startChromium();
   for (const state of ['full', 'empty'] as const) {
     await using log = openMemoryLog();
-    await using gateway = await openGateway(log);
+    await using gateway = await openGateway(log, { ownTexts: new Map([['privacy', OWN_TEXT]]) });
     const ids = state === 'full' ? await fillPlace(gateway.url) : new Map<string, string>();
     if (state === 'full') {
       const room = `${gateway.url}/api/rooms/consciousness-garden`;

@@ -9,6 +9,8 @@ const PAGES = {
   garden: '/garden',
   write: '/write?kind=garden',
   speak: '/speak',
+  notice: '/notice?about=/entries/{id}',
+  privacy: '/privacy',
 } as const;
 
 export type PageName = keyof typeof PAGES;
@@ -23,6 +25,8 @@ export const PAGE_NAMES: readonly PageName[] = [
   'garden',
   'write',
   'speak',
+  'notice',
+  'privacy',
 ];
 
 export function pathOf(name: PageName, id: string): string {

@@ -3,7 +3,7 @@ import { createGrammar } from './intake/grammar.ts';
 import type { DoorContext } from './doors/context.ts';
 import { contentHash } from './http/response/response.ts';
 import type { HttpServices, StartupContext } from './http/context.ts';
-import type { LoadedLanguage } from './load-language.ts';
+import type { LoadedWords } from './load-language.ts';
 import type { Log } from './log/log.ts';
 import type { Mirror } from './operations/mirror.ts';
 import type { Notices } from './operations/notices.ts';
@@ -12,7 +12,7 @@ import { RecentAuthors } from './presence/recent-authors.ts';
 
 export interface AppParts {
   readonly startup: StartupContext;
-  readonly loaded: LoadedLanguage;
+  readonly loaded: LoadedWords;
   readonly log: Log;
   readonly presence: Presence;
   readonly temporaryFolder: string;
@@ -22,7 +22,7 @@ export interface AppParts {
 
 export function createAppContext(parts: AppParts, services: HttpServices): DoorContext {
   const { startup, loaded, log, presence, temporaryFolder, notices, mirror } = parts;
-  const { language, text } = loaded;
+  const { language, text, ownTexts } = loaded;
   services.responseCache.dropOn(() => log.withheld());
   return {
     ...startup,
@@ -31,6 +31,7 @@ export function createAppContext(parts: AppParts, services: HttpServices): DoorC
     language,
     languageFile: text,
     languageHash: contentHash(text),
+    ownTexts,
     grammar: createGrammar(language),
     log,
     notices,

@@ -41,6 +41,7 @@ export interface TestGatewayOptions {
   /** Leaves the gateway in its starting state until `open` is called. */
   readonly starting?: boolean;
   readonly publicUrl?: string;
+  readonly ownTexts?: ReadonlyMap<string, string>;
   /** In place of what the packaged language has. */
   readonly words?: (packaged: Language) => Partial<Language>;
   /** As in `ListenOptions`. */
@@ -67,7 +68,14 @@ export async function openGateway(
   log: Log,
   options: TestGatewayOptions = {},
 ): Promise<TestGateway> {
-  const { starting: waking = false, publicUrl, words, bypass = true, observe } = options;
+  const {
+    starting: waking = false,
+    publicUrl,
+    ownTexts = new Map(),
+    words,
+    bypass = true,
+    observe,
+  } = options;
   const state =
     options.state ?? ((): State => (waking ? 'waking' : log.writable() ? 'breathing' : 'holding'));
   const { text, packaged } = await packagedLanguage();
@@ -77,7 +85,7 @@ export async function openGateway(
   const unreadable = (): number => log.damage().unreadable;
   const readOnly = (): string | undefined => log.readOnly();
   const startup = { language, report, publicUrl, state, readOnly, unreadable };
-  const loaded = { language, text };
+  const loaded = { language, text, ownTexts };
   const listener = await HttpListener.listen(
     {
       address: { host: '127.0.0.1', port: 0 },

@@ -39,7 +39,7 @@ import { ThreadHub } from './presence/thread-hub.ts';
 import { createRouter } from './routes.ts';
 import { collectGarbageWhenIdle } from './idle-memory.ts';
 import { HttpObservation, type ObservationOptions, type RequestLogOptions } from './request-log.ts';
-import { type LoadedLanguage, loadLanguage } from './load-language.ts';
+import { type LoadedWords, loadWords } from './load-language.ts';
 import { type MetricsAddress, startMetrics } from './metrics-endpoint.ts';
 import { type LogConfig, openLog } from './open-log.ts';
 import { dataPathsIn } from './stores/sqlite/data-paths.ts';
@@ -106,7 +106,7 @@ const LISTEN_EARLY_AFTER_MS = 2000;
 export async function startGateway(config: GatewayConfig): Promise<Gateway> {
   const { publicUrl, logger: report } = config;
   const [loaded, listen] = await Promise.all([
-    loadLanguage(config.language),
+    loadWords(config.language, config.data),
     listenOptions(config),
   ]);
   const lifecycle: Lifecycle = { serving: false, stopping: false };
@@ -171,7 +171,7 @@ export async function startGateway(config: GatewayConfig): Promise<Gateway> {
   const notices = new Notices(config.data);
   await notices.recover();
   const parts = { startup, log, presence, temporaryFolder, notices, mirror };
-  const open = (language: LoadedLanguage): void => {
+  const open = (language: LoadedWords): void => {
     listener.open((services) => createAppContext({ ...parts, loaded: language }, services));
   };
   open(loaded);
@@ -225,7 +225,7 @@ export async function startGateway(config: GatewayConfig): Promise<Gateway> {
     lacksContact:
       publicUrl !== undefined && !isLoopbackUrl(publicUrl) && loaded.language.contact === undefined,
     async reload() {
-      const again = await loadLanguage(config.language);
+      const again = await loadWords(config.language, config.data);
       open(again);
       for (const thread of threads) thread.reload(again);
       await turn();
@@ -304,7 +304,7 @@ class HttpWorker implements AsyncDisposable {
     return new HttpWorker(worker);
   }
 
-  reload(loaded: LoadedLanguage): void {
+  reload(loaded: LoadedWords): void {
     this.#worker.postMessage(loaded satisfies ToHttpWorker);
   }
 

@@ -8,7 +8,7 @@ import { HttpListener } from './http/http-listener.ts';
 import type { ListenOptions } from './http/server.ts';
 import { HttpObservation, type ObservationOptions } from './request-log.ts';
 import { collectGarbageWhenIdle } from './idle-memory.ts';
-import type { LoadedLanguage } from './load-language.ts';
+import type { LoadedWords } from './load-language.ts';
 import { Mirror } from './operations/mirror.ts';
 import { Notices } from './operations/notices.ts';
 import { Presence } from './presence/presence.ts';
@@ -23,13 +23,13 @@ export interface HttpWorkerStart {
   readonly data: string;
   /** Over which threads share who is present. */
   readonly presencePort: MessagePort;
-  readonly loaded: LoadedLanguage;
+  readonly loaded: LoadedWords;
   readonly mirror: Pick<Mirror, 'origin' | 'memory'> | undefined;
   readonly observation: ObservationOptions;
 }
 
 /** `turn` is answered likewise, in the thread's next turn. A language is served from then on. */
-export type ToHttpWorker = 'stop' | 'turn' | LoadedLanguage;
+export type ToHttpWorker = 'stop' | 'turn' | LoadedWords;
 export type FromHttpWorker =
   | 'serving'
   | 'turn'
@@ -43,7 +43,7 @@ const start = workerData as HttpWorkerStart;
 const post = (message: FromHttpWorker): void => port.postMessage(message);
 
 let stopping = false;
-let reload = (_loaded: LoadedLanguage): void => {};
+let reload = (_loaded: LoadedWords): void => {};
 const stopped = new Promise<void>((resolve) => {
   port.on('message', (message: ToHttpWorker) => {
     if (message === 'turn') {

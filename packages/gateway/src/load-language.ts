@@ -1,4 +1,10 @@
-/** Loads the language in a thread of its own, which takes the memory of the parser with it. */
+/**
+ * Loads what the operator decides of the words: the language, in a thread of its own, which takes the memory
+ * of the parser with it, and the texts that only visitors read.
+ */
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
 import type { Language } from '@open-presence/protocol';
 
 import { postedBy, threadModule } from './thread-module.ts';
@@ -13,4 +19,33 @@ export interface LoadedLanguage {
 export async function loadLanguage(path: string | undefined): Promise<LoadedLanguage> {
   const module = threadModule('./language-thread', import.meta.url);
   return (await postedBy(module, path)) as LoadedLanguage;
+}
+
+/** What the operator has written for visitors, as Markdown: `privacy.md` and `terms.md` in the data folder. */
+export type OwnTexts = ReadonlyMap<string, string>;
+
+export interface LoadedWords extends LoadedLanguage {
+  readonly ownTexts: OwnTexts;
+}
+
+/** As `loadLanguage`. Rejects as well where a text is there and cannot be read. */
+export async function loadWords(
+  language: string | undefined,
+  dataFolder: string,
+): Promise<LoadedWords> {
+  const ownTexts = new Map<string, string>();
+  for (const name of ['privacy', 'terms']) {
+    const text = await textOf(join(dataFolder, `${name}.md`));
+    if (text !== undefined) ownTexts.set(name, text);
+  }
+  return { ...(await loadLanguage(language)), ownTexts };
+}
+
+async function textOf(path: string): Promise<string | undefined> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (cause) {
+    if (cause instanceof Error && 'code' in cause && cause.code === 'ENOENT') return undefined;
+    throw new Error(`Cannot read "${path}": ${String(cause)}`, { cause });
+  }
 }

@@ -128,16 +128,25 @@ function LanguageSwitch(): VNode | null {
 
 function Footer(): VNode {
   const shell = useShell();
-  const { layout } = useWords();
+  const words = useWords();
+  const { layout } = words;
   return (
     <footer class="footer row">
       <a href={href(shell, '/speak')}>{layout.speak}</a>
       <a href="/feed.atom">Atom</a>
       <ShareLink />
       {shell.contact === undefined ? null : <a href={shell.contact}>{layout.contact}</a>}
+      {shell.ownTexts?.map((text) => (
+        <a key={text} href={href(shell, `/${text}`)} rel={RELATIONS[text]}>
+          {words[text].title}
+        </a>
+      ))}
     </footer>
   );
 }
+
+/** RFC 6903. */
+const RELATIONS = { privacy: 'privacy-policy', terms: 'terms-of-service' } as const;
 
 const INTERVAL_MS = 20_000;
 

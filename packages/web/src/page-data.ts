@@ -4,7 +4,7 @@
  */
 import type { Kind, Locale, State } from '@open-presence/protocol';
 
-import type { EntryList, PageEntry, TextPiece } from './entries/entry-data.ts';
+import type { Block, EntryList, PageEntry, TextPiece } from './entries/entry-data.ts';
 import type { Activity, GardenEntry, TimeRange } from './garden/garden-data.ts';
 
 export type * from './entries/entry-data.ts';
@@ -27,6 +27,8 @@ export interface Shell {
   readonly service: string;
   /** URI of whoever runs it. */
   readonly contact?: string | undefined;
+  /** What the operator has written for visitors. */
+  readonly ownTexts?: readonly OwnText[];
   /** The newest seq when the page was made; missing while the gateway wakes. */
   readonly head?: number;
   readonly status: State;
@@ -34,6 +36,9 @@ export interface Shell {
   readonly rooms: readonly RoomName[];
   readonly kinds: Readonly<Record<Kind, KindText>>;
 }
+
+/** Each has a page of its own. */
+export type OwnText = 'privacy' | 'terms';
 
 export interface RoomName {
   readonly slug: string;
@@ -231,6 +236,28 @@ export interface WritePage extends PageHead {
   readonly problem?: FormProblem;
 }
 
+/** Tells the operator something in private, or what became of that (PROTOCOL.md section 23). */
+export interface NoticePage extends PageHead {
+  readonly page: 'notice';
+  /** What the form is about: an id, a link or words. */
+  readonly about?: string;
+  /** Why the form was refused. */
+  readonly problem?: FormProblem;
+  /** What was received. */
+  readonly notice?: {
+    readonly number: string;
+    readonly received: string;
+    readonly closed?: string;
+    readonly reason?: string;
+  };
+}
+
+/** A text of the operator's. */
+export interface TextPage extends PageHead {
+  readonly page: 'text';
+  readonly blocks: readonly Block[];
+}
+
 /** The parts of a problem document that a form shows (PROTOCOL.md section 11). */
 export interface FormProblem {
   readonly detail: string;
@@ -316,7 +343,9 @@ export type PageData =
   | ErrorPage
   | GardenPage
   | HousePage
+  | NoticePage
   | SpeakPage
+  | TextPage
   | VisitorPage
   | OfflinePage
   | WakingPage

@@ -12,7 +12,7 @@ export declare const serviceWorker: string;
 export declare function webManifest(service: string, locale: Locale): object;
 /** Of a page that only the pages have words for. */
 export declare function pageTexts(
-  page: 'inbox' | 'offline' | 'search',
+  page: 'inbox' | 'notice' | 'offline' | 'privacy' | 'search' | 'terms',
   locale: Locale,
 ): { readonly title: string; readonly description: string };
 /** Of the page of a name, which is isolated and short enough for a title. */
@@ -25,6 +25,8 @@ export declare function repeatedAddress(
   path: string,
   query: URLSearchParams,
 ): Pick<Shell, 'url' | 'isCut'>;
+/** The address of a page from this one: keeps the language that the visitor chose. */
+export declare function href(shell: Shell, path: string): string;
 /** The parameters that a page repeats. */
 export declare function queryIn(shell: Shell): URLSearchParams;
 /** What the place is, for people. */

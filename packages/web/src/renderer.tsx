@@ -12,10 +12,12 @@ import { Page as ErrorPage } from './pages/error.tsx';
 import { Page as Garden } from './pages/garden.tsx';
 import { Page as House } from './pages/house.tsx';
 import { Page as Inbox } from './pages/inbox.tsx';
+import { Page as Notice } from './pages/notice.tsx';
 import { Page as Offline } from './pages/offline.tsx';
 import { Page as Room } from './pages/room.tsx';
 import { Page as Search } from './pages/search.tsx';
 import { Page as Speak } from './pages/speak.tsx';
+import { Page as Text } from './pages/text.tsx';
 import { Page as Visitor } from './pages/visitor.tsx';
 import { Page as Waking } from './pages/waking.tsx';
 import { Page as Write } from './pages/write.tsx';
@@ -28,10 +30,12 @@ const PAGES = {
   garden: Garden,
   house: House,
   inbox: Inbox,
+  notice: Notice,
   offline: Offline,
   room: Room,
   search: Search,
   speak: Speak,
+  text: Text,
   visitor: Visitor,
   waking: Waking,
   write: Write,
@@ -48,7 +52,7 @@ export const renderPage: RenderPage = (data, options = {}) => {
   return `<!doctype html>${html.replaceAll(FORBIDDEN, '\ufffd')}`;
 };
 
-export { queryIn, repeatedAddress } from './shell.ts';
+export { href, queryIn, repeatedAddress } from './shell.ts';
 export { webManifest } from './web-manifest.ts';
 
 export const iconPath: string = ICONS.svg;
@@ -70,8 +74,9 @@ export function visitorTexts(
 }
 
 export function pageTexts(
-  page: 'inbox' | 'offline' | 'search',
+  page: 'inbox' | 'notice' | 'offline' | 'privacy' | 'search' | 'terms',
   locale: Locale,
 ): { readonly title: string; readonly description: string } {
-  return wordsIn(locale)[page];
+  const { title, description } = wordsIn(locale)[page];
+  return { title, description };
 }

@@ -17,6 +17,8 @@ export interface OperationsContext {
   readonly languageFile: Uint8Array;
   /** Hash of the language file: part of the tags of responses that contain its texts. */
   readonly languageHash: string;
+  /** By name: Markdown that the operator has written for visitors. */
+  readonly ownTexts: ReadonlyMap<string, string>;
   readonly notices: Notices;
   readonly presence: Presence;
   readonly recentAuthors: RecentAuthors;

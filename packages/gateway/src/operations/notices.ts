@@ -121,6 +121,16 @@ export class Notices {
     return found && { number, state: 'open', received };
   }
 
+  /** As `state`. Throws `not-found`. */
+  async existing(number: string): Promise<NoticeState> {
+    const state = await this.state(number);
+    if (state !== undefined) return state;
+    throw new GatewayError(
+      'not-found',
+      `This gateway has received no notice ${quoted(number)}. Where several gateways share an address, another of them may have received it.`,
+    );
+  }
+
   /** The oldest first, each with the first words of its members: of an erased one, there are none. */
   async *list(): AsyncGenerator<NoticeState & { readonly words: JsonObject }> {
     await this.tidy();
@@ -134,7 +144,7 @@ export class Notices {
 
   /** Its state with the first words of its members, then all that was sent, in pieces. Throws `not-found`. */
   async *show(number: string): AsyncGenerator<JsonObject> {
-    yield { ...(await this.#existing(number)), words: await this.#preview(number) };
+    yield { ...(await this.existing(number)), words: await this.#preview(number) };
     const decoder = new TextDecoder();
     for await (const bytes of this.#read(number))
       yield { text: decoder.decode(bytes, { stream: true }) };
@@ -142,7 +152,7 @@ export class Notices {
 
   /** Throws `not-found`. The reason of one that was closed before is replaced. */
   async close(number: string, reason: string): Promise<NoticeState> {
-    const { received } = await this.#existing(number);
+    const { received } = await this.existing(number);
     const closed = new Date().toISOString();
     await this.#write(this.#path(number, CLOSED), { closed, reason });
     return { number, state: 'closed', received, closed, reason };
@@ -151,7 +161,7 @@ export class Notices {
   /** Removes what was sent, for good. An open notice is closed: nobody can act on it any more. */
   async erase(number: string): Promise<NoticeState> {
     await this.tidy();
-    const found = await this.#existing(number);
+    const found = await this.existing(number);
     // From then on, the words go, whatever interrupts.
     await this.#write(this.#path(number, ERASING), {});
     const state = found.state === 'open' ? await this.close(number, 'It was erased.') : found;
@@ -210,12 +220,6 @@ export class Notices {
     }
     await rename(unfinished, path);
     await flushFolder(this.#folder);
-  }
-
-  async #existing(number: string): Promise<NoticeState> {
-    const state = await this.state(number);
-    if (state !== undefined) return state;
-    throw new GatewayError('not-found', `There is no notice ${quoted(number)} in this folder.`);
   }
 
   async #preview(number: string): Promise<JsonObject> {

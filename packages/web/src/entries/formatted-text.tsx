@@ -31,7 +31,7 @@ export function FormattedText({ text, blocks }: FormattedTextProps): VNode {
   );
 }
 
-function Blocks({ blocks }: { readonly blocks: readonly Block[] }): VNode {
+export function Blocks({ blocks }: { readonly blocks: readonly Block[] }): VNode {
   return (
     <>
       {blocks.map((block, at) => (
@@ -74,7 +74,7 @@ function BlockView({ block }: { readonly block: Block }): VNode {
   );
 }
 
-function Inlines({ inlines }: { readonly inlines: readonly Inline[] }): VNode {
+export function Inlines({ inlines }: { readonly inlines: readonly Inline[] }): VNode {
   return (
     <>
       {inlines.map((inline, at) => (

@@ -78,7 +78,7 @@ export function Page({ data }: { readonly data: EntryPage }): VNode {
 
 function Links({ data: { entry, piece } }: { readonly data: EntryPage }): VNode {
   const shell = useShell();
-  const { entry: words } = useWords();
+  const { entry: words, notice } = useWords();
   const { id, truncatedSize } = entry;
   const path = `/entries/${id}`;
   return (
@@ -89,6 +89,9 @@ function Links({ data: { entry, piece } }: { readonly data: EntryPage }): VNode 
       {truncatedSize !== undefined && piece?.of !== 'json' && (
         <a href={href(shell, `${path}?of=json`)}>{words.everything}</a>
       )}
+      <a href={href(shell, `/notice?about=${encodeURIComponent(path)}`)} rel="nofollow">
+        {notice.report}
+      </a>
       {piece?.of === 'json' && <a href={href(shell, path)}>{words.textAlone}</a>}
     </p>
   );

@@ -109,6 +109,23 @@ export const en = {
     go: 'Go there',
     size: (bytes: number): string => sizeText(bytes, ['bytes', 'kB', 'MB', 'GB'], number),
   },
+  notice: {
+    title: 'Report',
+    description:
+      'Tell the people who run this place what should be looked at. Only they read it, and nothing is taken away by a report alone.',
+    report: 'Report',
+    what: 'What it is about: an address or words',
+    why: 'Why',
+    contact: 'How to reach you (optional)',
+    send: 'Send',
+    number: 'The number of your report is',
+    received: 'Received',
+    open: 'It is kept, and waits for the people who run this place.',
+    closed: 'Closed',
+    keep: 'Keep the address of this page: it says what became of your report. It shows none of your words.',
+  },
+  privacy: { title: 'Privacy', description: 'What becomes of what you say here.' },
+  terms: { title: 'Terms', description: 'By which rules this place is run.' },
   search: {
     title: 'Search',
     description: 'Find what was said here by its words.',

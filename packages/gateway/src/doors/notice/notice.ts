@@ -1,6 +1,4 @@
 /** Notices to the owner (PROTOCOL.md section 23): they are received, and their state is told. */
-import { GatewayError, quoted } from '@open-presence/protocol';
-
 import { isDisconnected } from '../../http/context.ts';
 import { bodyChunks, discardBody } from '../../http/request/request-body.ts';
 import { JSON_TYPE, NO_STORE } from '../../http/response/headers.ts';
@@ -42,13 +40,7 @@ async function receiveNotice(context: DoorRequest): Promise<void> {
 }
 
 async function noticeState(context: DoorRequest): Promise<void> {
-  const number = context.params['number'] ?? '';
-  const state = await context.app.notices.state(number);
-  if (state !== undefined) return await send(context, 200, state);
-  throw new GatewayError(
-    'not-found',
-    `This gateway has received no notice ${quoted(number)}. Where several gateways share an address, another of them may have received it.`,
-  );
+  await send(context, 200, await context.app.notices.existing(context.params['number'] ?? ''));
 }
 
 async function send(

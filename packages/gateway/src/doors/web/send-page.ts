@@ -25,6 +25,8 @@ import type { DoorRequest } from '../context.ts';
 import type { PageContent, PageModule } from './page-route.ts';
 import { shellOf } from './shell.ts';
 
+const OWN_TEXTS = ['privacy', 'terms'] as const;
+
 export const PAGE_TYPE = 'text/html; charset=utf-8';
 
 /** In a mirror, what is said goes to the gateway that stores it. */
@@ -50,7 +52,8 @@ function policy(mirrorOf: string | undefined): string {
 export async function sendPage(context: DoorRequest, page: PageModule): Promise<void> {
   const { app, request } = context;
   const head = app.log.head();
-  const shell = { ...shellOf(context), head, mirrorOf: app.mirror?.origin };
+  const ownTexts = OWN_TEXTS.filter((name) => app.ownTexts.has(name));
+  const shell = { ...shellOf(context), ownTexts, head, mirrorOf: app.mirror?.origin };
   const encoding = preferredEncoding(request.headers['accept-encoding']);
   const version = versionOf(context, shell, page);
   const key = `page ${encoding ?? ''} ${version} ${request.url ?? ''}`;
@@ -89,12 +92,13 @@ export async function sendUncached(
 
 /** Changes with whatever the page shows, except for its URL. */
 function versionOf(context: DoorRequest, shell: Shell, page: PageModule): string {
-  const { log, languageHash } = context.app;
+  const { log, languageHash, ownTexts } = context.app;
   const parts = [
     log.id,
     log.head(),
     readVersion(log),
     languageHash,
+    ...ownTexts.values(),
     shell.locale,
     shell.status,
     shell.address,

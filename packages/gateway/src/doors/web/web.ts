@@ -14,6 +14,7 @@ import { GatewayError, KINDS, pagePath, quoted } from '@open-presence/protocol';
 import type { RequestContext, StartupContext } from '../../http/context.ts';
 import { COMMON_HEADERS, NO_CACHE, vary } from '../../http/response/headers.ts';
 import type { Representation } from '../../http/routing/door.ts';
+import { NOTICE_PATH } from '../../operations/notices.ts';
 import type { DoorContext, DoorHandler, DoorRequest, ProtocolDoor } from '../context.ts';
 import { assetsRoute } from './assets.ts';
 import { pageHandler, pageRoute } from './page-route.ts';
@@ -46,6 +47,19 @@ const builtPages: ProtocolDoor = {
     pageRoute('/inbox', () => import('./pages/inbox.ts')),
     pageRoute('/speak', () => import('./pages/speak.ts')),
     pageRoute('/write', () => import('./pages/write.ts')),
+    pageRoute('/notice', () => import('./pages/notice.ts')),
+    pageRoute('/notice/{number}', () => import('./pages/notice.ts')),
+    ...(['privacy', 'terms'] as const).map((name) =>
+      pageRoute(`/${name}`, async () => (await import('./pages/own-text.ts')).ownTextPage(name)),
+    ),
+    {
+      path: NOTICE_PATH,
+      get: [],
+      async postFromPage(context) {
+        const { postNotice } = await import('./forms/post-notice.ts');
+        await postNotice(context);
+      },
+    },
     pageRoute('/web/offline', () => import('./pages/offline.ts')),
     ...KINDS.map((kind) => ({
       path: `/api/${kind}`,

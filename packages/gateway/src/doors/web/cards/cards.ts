@@ -57,7 +57,7 @@ export const sendRoomCard: DoorHandler = cardHandler(async ({ app, params }, { l
 
 export const sendVisitorCard: DoorHandler = cardHandler(async (context) => {
   const { app, request } = context;
-  const name = await visitorIn(context, queryOf(request));
+  const name = (await visitorIn(context, queryOf(request))) ?? '';
   const plants = await newestPlants(app, [facet('identity', name)]);
   return { heading: cutText(name, MAX_NAME), text: plants[0]?.text ?? '', plants };
 });

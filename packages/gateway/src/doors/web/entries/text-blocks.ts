@@ -24,7 +24,10 @@ const MAX_DEPTH = 4;
 /** Undefined for a text that is shown as it is. */
 export function blocksOf(text: string): readonly Block[] | undefined {
   if ((text.match(MARKS)?.length ?? 0) > MAX_MARKS) return undefined;
-  if (!STRUCTURE.some((pattern) => pattern.test(text))) return undefined;
+  return STRUCTURE.some((pattern) => pattern.test(text)) ? markdownBlocks(text) : undefined;
+}
+
+export function markdownBlocks(text: string): readonly Block[] {
   const tokens = new Lexer({ gfm: true, breaks: true }).lex(text);
   return tokens.flatMap((token) => blockOf(token as Tokens.Generic, 0));
 }

@@ -22,6 +22,7 @@ const NAMES = [
   '\ud800 alone',
   'rooms',
   'x'.repeat(5000),
+  'x'.repeat(40_000),
   `long ${'Мавка '.repeat(60)}`,
 ];
 

@@ -5,7 +5,7 @@
  */
 import { EVERYTHING, GatewayError, visitorPagePath } from '@open-presence/protocol';
 import type { Conversation, PageEntry, Shell, VisitorPage } from '@open-presence/web/page-data';
-import { visitorTexts } from '@open-presence/web/renderer';
+import { href, visitorTexts } from '@open-presence/web/renderer';
 
 import { queryOf } from '../../../http/query.ts';
 import { facet } from '../../../log/facet.ts';
@@ -36,6 +36,7 @@ export async function createPage(context: DoorRequest, shell: Shell): Promise<Pa
   const head = log.head();
   const address = queryOf(context.request);
   const name = await visitorIn(context, address);
+  if (name === undefined) return entryInstead(shell, address.get('by') ?? '');
   const show = shownPart(address.get('show'));
   const texts = visitorTexts(titleExcerpt(name), shell.locale);
   const filters = show === 'concerns' ? { concerns: name } : { identity: name };
@@ -65,6 +66,13 @@ export async function createPage(context: DoorRequest, shell: Shell): Promise<Pa
   };
 }
 
+/** Leads to the entry of a name that is too long for a page. */
+function entryInstead(shell: Shell, id: string): PageContent {
+  const Location = href(shell, `/entries/${id}`);
+  const data = { page: 'error', shell, title: '', description: '', unlisted: true } as const;
+  return { status: 303, headers: { Location }, data };
+}
+
 /** Links repeat it: a long one is not needed where an entry leads to the name. */
 function pathOf(name: string, address: URLSearchParams): string {
   const id = address.get('by');
@@ -73,11 +81,11 @@ function pathOf(name: string, address: URLSearchParams): string {
     : visitorPagePath(name);
 }
 
-/** The name that the address of the page has. Throws `not-found` and `invalid-parameter`. */
+/** The name that the address of the page has; undefined for one that is too long for a page. Throws `not-found`. */
 export async function visitorIn(
   { app, params }: DoorRequest,
   address: URLSearchParams,
-): Promise<string> {
+): Promise<string | undefined> {
   const name = params['name'] ?? address.get('name') ?? undefined;
   if (name !== undefined) return name;
   const id = address.get('by');
@@ -87,12 +95,8 @@ export async function visitorIn(
   }
   const entry = await findEntry(app.log, id);
   const author = entry.withheld === undefined ? await authorOf(entry) : undefined;
-  if (author !== undefined && author.length < MAX_WHOLE_NAME) return author;
-  const detail =
-    author === undefined
-      ? `Cannot show who wrote the entry ${id}: it gives no name.`
-      : `Cannot show who wrote the entry ${id}: the name is too long for a page. GET /api/entries?identity=NAME takes a name of any length.`;
-  throw new GatewayError(author === undefined ? 'not-found' : 'invalid-parameter', detail);
+  if (author !== undefined) return author.length < MAX_WHOLE_NAME ? author : undefined;
+  throw new GatewayError('not-found', `Cannot show who wrote the entry ${id}: it gives no name.`);
 }
 
 async function authorOf(entry: Entry): Promise<string | undefined> {

@@ -1,0 +1,76 @@
+/** A form that only the operator reads, and what became of what was sent with it. */
+import type { VNode } from 'preact';
+
+import { Moment } from '../moment.tsx';
+import type { NoticePage } from '../page-data.ts';
+import { href, useShell, useWords } from '../shell.ts';
+import { LineField, TextField } from '../speaking/form/fields.tsx';
+
+export function Page({ data }: { readonly data: NoticePage }): VNode {
+  return (
+    <>
+      <h1>{data.title}</h1>
+      {data.notice === undefined ? <Form {...data} /> : <State {...data.notice} />}
+    </>
+  );
+}
+
+function Form({ about, problem, description }: NoticePage): VNode {
+  const shell = useShell();
+  const { notice: words, speaking } = useWords();
+  const page = new URLSearchParams({ page: href(shell, '/notice/{number}') });
+  const propsOf = (name: 'contact' | 'what' | 'why', value = '') => ({
+    id: `notice-${name}`,
+    field: { name, meaning: words[name] },
+    values: [value],
+    error: problem?.faults?.find(({ parameter }) => parameter === name)?.detail,
+  });
+  return (
+    <>
+      <p>{description}</p>
+      <form
+        class="speak-form"
+        method="post"
+        encType="multipart/form-data"
+        action={href(shell, `/api/notice?${page.toString()}`)}
+      >
+        {problem !== undefined && (
+          <div class="form-error" role="alert">
+            <p dir="auto">{problem.detail}</p>
+            <p>{speaking.again}</p>
+          </div>
+        )}
+        <LineField {...propsOf('what', about)} />
+        <TextField {...propsOf('why')} />
+        <LineField {...propsOf('contact')} />
+        <p class="actions row">
+          <button type="submit" class="send">
+            {words.send}
+          </button>
+        </p>
+      </form>
+    </>
+  );
+}
+
+function State({ number, received, closed, reason }: NonNullable<NoticePage['notice']>): VNode {
+  const { notice: words } = useWords();
+  return (
+    <>
+      <p>
+        {words.number} <code>{number}</code>
+      </p>
+      <p>
+        {words.received} <Moment timestamp={received} />
+      </p>
+      {closed === undefined ? (
+        <p role="status">{words.open}</p>
+      ) : (
+        <p>
+          {words.closed} <Moment timestamp={closed} />: <bdi>{reason}</bdi>
+        </p>
+      )}
+      <p class="quiet">{words.keep}</p>
+    </>
+  );
+}
