@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { check, type Case } from '../case.ts';
 import { asString } from '../value.ts';
 
+const BROWSER = { accept: 'text/html' };
 const PATH = '/api/notice';
 const NOTICE = JSON.stringify({
   what: 'nothing',
@@ -32,5 +33,27 @@ export const notices: readonly Case[] = [
     const { number, received } = json;
     assert.deepEqual(state.json, { number, received, state: 'open' });
     (await gateway.get(`${PATH}/unknown`)).problem(404, 'not-found');
+  }),
+  check('23.3', 'page', async (gateway) => {
+    const form = (await gateway.get('/notice?about=%2Fentries%2F1&lang=en', BROWSER)).expect(200);
+    assert.match(form.text, /<form[^>]* action="\/api\/notice\?page=/);
+    assert.match(form.text, / value="\/entries\/1"/);
+    const post = async (page: string, why: string) =>
+      await gateway.request(
+        'POST',
+        `${PATH}?page=${encodeURIComponent(page)}`,
+        { ...BROWSER, 'content-type': 'application/x-www-form-urlencoded' },
+        new URLSearchParams({ what: 'nothing <b>', why }).toString(),
+      );
+    for (const page of ['/notice/{number}', '//other.example']) {
+      const location = (await post(page, 'Close it')).expect(303).header('location') ?? '';
+      assert.match(location, /^\/notice\/\d{8}T\d{6}Z-/);
+      const state = await gateway.get(location, BROWSER);
+      // Of a cluster, only the gateway that received it knows it.
+      if (gateway.reading === undefined) assert.match(state.expect(200).text, /datetime=/i);
+    }
+    const refused = (await post('/', ' ')).expect(422);
+    assert.equal(refused.type, 'text/html');
+    assert.match(refused.text, / value="nothing &lt;b&gt;"/);
   }),
 ];

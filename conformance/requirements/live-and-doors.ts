@@ -240,5 +240,8 @@ export const LIVE_AND_DOORS = {
   '22.3': { text: 'It is a text where that is asked for.' },
   '23.1': { notice: 'A notice is received, and what it lacks is said.' },
   '23.2': { state: 'Whoever has its number learns its state, and none of its words.' },
+  '23.3': {
+    page: 'A form on a page leads to a page with the state, or back with all that was typed.',
+  },
   '19.5': { errors: 'Errors have the codes of A2A, and those of section 11 with them.' },
 } as const satisfies Record<string, Record<string, string>>;

@@ -17,6 +17,9 @@ const NOT_OURS: ReadonlySet<string> = new Set([
   'NNNN-what-was-decided.md',
   'dist/client/.vite/license.md',
   'packages/cli/node_modules/x',
+  // Of a data folder.
+  'privacy.md',
+  'terms.md',
   'path/from/the/root.test.ts',
 ]);
 

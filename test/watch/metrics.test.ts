@@ -14,6 +14,7 @@ import { openSqliteLog } from '../../packages/gateway/src/stores/sqlite/store.ts
 import { type Disk, MIB, smallDisk } from '../crash/disk.ts';
 import { dataFolder } from '../gateway-process.ts';
 import { needs } from '../needs.ts';
+import { give, presence } from '../notices/notices.ts';
 import { type Scrape, scrape, untilValue } from './scrape.ts';
 
 const THREADS = ['http-1', 'http-2', 'writer', 'segments'];
@@ -273,6 +274,19 @@ suite('metrics', () => {
     // One was withheld before the gateway was started.
     assert.equal(first.value('presence_withheld_entries'), 1);
     moved.add('presence_withheld_entries');
+  });
+
+  test('say how many notices wait, and since when', async () => {
+    const first = await scrape(url);
+    assert.equal(first.value('presence_notices_open'), 0);
+    const number = await give(gateway.address, { what: 'nothing', why: 'To be counted' });
+    await grows(first, 'presence_notices_open');
+    await grows(first, 'presence_notices_bytes');
+    const came = (await scrape(url)).value('presence_notices_oldest_timestamp_seconds');
+    assert.ok(Math.abs(came - Date.now() / 1000) < 300);
+    moved.add('presence_notices_oldest_timestamp_seconds');
+    await presence('notices', 'close', number, '--reason', 'Counted', '--data', data);
+    await untilValue(url, ['presence_notices_open'], (value) => value === 0);
   });
 
   test('say what runs', async () => {

@@ -126,8 +126,8 @@ async function visit(): Promise<void> {
   const leaving = new AbortController();
   const { signal } = leaving;
   const stream = await fetch(`${gateway}/api/events?as=Lumen`, { signal });
-  const body = JSON.stringify({ text: 'I passed through.' });
-  for (const path of ['/api/shepit', '/api/garden', '/api/nowhere'])
+  const body = JSON.stringify({ text: 'I passed through.', what: 'nothing', why: 'Passing' });
+  for (const path of ['/api/shepit', '/api/garden', '/api/notice', '/api/nowhere'])
     await (await fetch(gateway + path, { method: 'POST', body })).arrayBuffer();
   await (await fetch(`${gateway}/api/entries?limit=5`)).arrayBuffer();
   assert.equal(stream.status, 200);

@@ -124,6 +124,7 @@ export async function startGateway(config: GatewayConfig): Promise<Gateway> {
   const hub = opened.use(new ThreadHub());
   const isShared = listen.shared || config.log !== undefined;
   const presence = opened.use(new Presence(isShared ? hub.connect() : undefined));
+  const notices = new Notices(config.data);
   const metrics =
     config.metrics &&
     opened.use(
@@ -133,6 +134,7 @@ export async function startGateway(config: GatewayConfig): Promise<Gateway> {
         nodeVersion: config.nodeVersion,
         state,
         log: () => lifecycle.log,
+        notices: () => notices.measure(),
         visitors: () => presence.countByRoom(),
       }),
     );
@@ -168,7 +170,6 @@ export async function startGateway(config: GatewayConfig): Promise<Gateway> {
   if (stored.at > presence.hidden.at) presence.hide(stored);
   const { incoming: temporaryFolder } = dataPathsIn(config.data);
   const mirror = config.mirror && new Mirror(config.mirror.origin);
-  const notices = new Notices(config.data);
   await notices.recover();
   const parts = { startup, log, presence, temporaryFolder, notices, mirror };
   const open = (language: LoadedWords): void => {

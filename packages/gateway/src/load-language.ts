@@ -22,7 +22,7 @@ export async function loadLanguage(path: string | undefined): Promise<LoadedLang
 }
 
 /** What the operator has written for visitors, as Markdown: `privacy.md` and `terms.md` in the data folder. */
-export type OwnTexts = ReadonlyMap<string, string>;
+type OwnTexts = ReadonlyMap<string, string>;
 
 export interface LoadedWords extends LoadedLanguage {
   readonly ownTexts: OwnTexts;

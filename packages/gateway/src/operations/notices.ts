@@ -52,6 +52,8 @@ const READ_SIZE = 64 * 1024;
 const NUMBER = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z-[0-9a-f]{20}$/;
 const TEXT = '.json';
 const CLOSED = '.closed';
+/** Changes that are closer together than clocks tell apart are older than this. */
+const SETTLED_MS = 1000;
 /** Its words must go, and may be there still. */
 const ERASING = '.erasing';
 const UNFINISHED = '.new';
@@ -65,8 +67,17 @@ export interface NoticeState {
   readonly reason?: string;
 }
 
+interface NoticesMeasure {
+  readonly open: number;
+  readonly bytes: number;
+  readonly oldest: number | undefined;
+}
+
+const NO_NOTICES: NoticesMeasure = { open: 0, bytes: 0, oldest: undefined };
+
 export class Notices {
   readonly #folder: string;
+  #measured: (NoticesMeasure & { readonly mtimeMs: number }) | undefined;
 
   constructor(dataFolder: string) {
     this.#folder = join(dataFolder, 'notices');
@@ -169,23 +180,35 @@ export class Notices {
     return state;
   }
 
-  /** How many are open, and the bytes of all. */
-  async measure(): Promise<{
-    readonly open: number;
-    readonly bytes: number;
-    readonly oldest: number;
-  }> {
-    let [count, bytes, oldest] = [0, 0, 0];
+  /** How many are open, when the oldest of them came, in seconds since 1970, and the bytes of all. */
+  async measure(): Promise<NoticesMeasure> {
+    const folder = await orMissing(stat(this.#folder));
+    if (folder === undefined) return NO_NOTICES;
+    // Each change of a notice adds or removes a file, and the folder has the time of the last one.
+    const { mtimeMs } = folder;
+    if (this.#measured?.mtimeMs === mtimeMs) return this.#measured;
+    const isSettled = Date.now() > mtimeMs + SETTLED_MS;
+    const measure = await this.#measureFiles();
+    this.#measured = isSettled ? { ...measure, mtimeMs } : undefined;
+    return measure;
+  }
+
+  async #measureFiles(): Promise<NoticesMeasure> {
     const names = (await orMissing(readdir(this.#folder))) ?? [];
+    let bytes = 0;
+    for (const name of names) bytes += (await orMissing(stat(join(this.#folder, name))))?.size ?? 0;
     const closed = new Set(names.filter((name) => name.endsWith(CLOSED)));
-    for (const name of names.toSorted()) {
-      const found = await orMissing(stat(join(this.#folder, name)));
-      bytes += found?.size ?? 0;
-      if (!name.endsWith(TEXT) || closed.has(name.slice(0, -TEXT.length) + CLOSED)) continue;
-      if (count === 0) oldest = (found?.mtimeMs ?? 0) / 1000;
-      count += 1;
-    }
-    return { open: count, bytes, oldest };
+    const open = names
+      .filter((name) => name.endsWith(TEXT))
+      .map((name) => name.slice(0, -TEXT.length))
+      .filter((number) => !closed.has(number + CLOSED))
+      .toSorted();
+    const oldest = open[0] === undefined ? undefined : await this.state(open[0]);
+    return {
+      open: open.length,
+      bytes,
+      oldest: oldest && Date.parse(oldest.received) / 1000,
+    };
   }
 
   /** For the start: removes what was being sent when the gateway ended, and completes erasures. */
