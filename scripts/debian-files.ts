@@ -7,6 +7,7 @@ export const COMMAND_LINK = 'usr/bin/presence';
 /** To be copied and changed by whoever sets up a machine. */
 const EXAMPLES = [
   'caddy/Caddyfile',
+  'cluster/certificates.sh',
   'cluster/nats-server.service.d-presence.conf',
   'cluster/nats.conf',
   'grafana/presence.json',

@@ -60,7 +60,7 @@ test('the file of settings has each variable once, and sets the folder alone, as
 
 /** Where an administrator puts files, and what other packages have. */
 const NOT_OF_THE_PACKAGE =
-  /^\/(?:etc\/(?:hosts|nats|nats-server\.conf|systemd\/system|sysusers\.d)|usr\/sbin\/nats-server)(?:\/|$)/;
+  /^\/(?:etc\/(?:hosts|nats|presence\/\w+\.(?:key|pem)|nats-server\.conf|systemd\/system|sysusers\.d)|usr\/sbin\/nats-server)(?:\/|$)/;
 
 test('the Debian package has each file that the documents name in it', async () => {
   const files = [...Object.keys(DEPLOYED_FILES), COMMAND_LINK].map((path) => `/${path}`);
