@@ -87,6 +87,33 @@ test('what was hidden and shown while a page was away is on it', needs('chromium
   assert.ok(text.includes(`${SECRET} one`));
 });
 
+test('what is shown again is back on pages that are open', needs('chromium'), async () => {
+  await using gateway = await startGatewayProcess();
+  await using browser = await startChromium();
+  const author = new Gateway(gateway.url, { identity: 'A' });
+  const { id } = await author.leaveTrace(`${SECRET} **one**`);
+  await author.leaveTrace({ text: 'an answer', inReplyTo: id });
+  const pages = await Promise.all(
+    ['/rooms/consciousness-garden', `/entries/${id}`].map(async (path) => {
+      const page = await browser.newPage();
+      const stream = page.waitForResponse(/\/web\/events/);
+      await page.goto(gateway.url + path);
+      await stream;
+      return page;
+    }),
+  );
+  for (const command of ['hide', 'show'] as const) {
+    const { code, stderr } = await run(command, gateway.data, id, '--reason', REASON, '--yes');
+    assert.equal(code, 0, stderr);
+    for (const page of pages)
+      await page.getByText(command === 'hide' ? REASON : `${SECRET} one`).waitFor();
+  }
+  for (const page of pages) {
+    const text = await page.getByRole('main').innerText();
+    assert.ok(!text.includes(REASON) && text.includes('an answer'), text);
+  }
+});
+
 test(
   'the outbox says why a gateway takes nothing, and brings it later',
   needs('chromium'),

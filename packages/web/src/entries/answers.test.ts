@@ -42,7 +42,12 @@ suite('nested answers', () => {
     const list = withMore([entryOf('top', { answers: [entryOf('one')] }), answer], 'top', [
       entryOf('two'),
     ]);
-    const withheld = ['top', 'two'].map((id) => ({ id, at: '2026-01-02', reason: 'asked' }));
+    const withheld = ['top', 'two'].map((id) => ({
+      id,
+      seq: 1,
+      at: '2026-01-02',
+      reason: 'asked',
+    }));
     const text = JSON.stringify(withoutWithheld(list, withheld));
     assert.doesNotMatch(text, /words of (?:top|two)/);
     assert.match(text, /words of one/);

@@ -27,6 +27,7 @@ interface LiveEntriesOptions {
   /** `isGap`: more were missed, between those that are known and the first of these. */
   readonly onEntries: (entries: readonly PageEntry[], isGap: boolean) => void;
   readonly onPresence?: (change: PresenceChange) => void;
+  /** What is withheld or hidden, or is shown again. */
   readonly onWithheld: (withholdings: readonly Withholding[]) => void;
   readonly onConnection?: (isConnected: boolean) => void;
 }
@@ -127,12 +128,23 @@ export class LiveEntries {
       this.#flush();
       this.#options.onWithheld([JSON.parse(String(data)) as Withholding]);
     });
+    source.addEventListener('shown', ({ data }) => {
+      void this.#showAgain(JSON.parse(String(data)) as Withholding);
+    });
     source.addEventListener('presence', ({ data }) => {
       this.#options.onPresence?.(JSON.parse(String(data)) as PresenceChange);
     });
     source.onerror = () => {
       if (attempt === this.#attempt) this.#retry();
     };
+  }
+
+  /** Loads the entry, if the page has it. */
+  async #showAgain(shown: Withholding): Promise<void> {
+    if (document.getElementById(`e${shown.seq}`) === null) return;
+    const answer = await fetch(`/web/entries/${shown.id}`);
+    if (!answer.ok) return;
+    this.#options.onWithheld([{ ...shown, entry: (await answer.json()) as PageEntry }]);
   }
 
   #parameters(): string {

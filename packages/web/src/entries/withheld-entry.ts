@@ -1,18 +1,21 @@
-/** What pages do when what was said in an entry is taken away while they are open. */
+/** What pages do when what was said in an entry is taken away, or shown again, while they are open. */
 import type { PageEntry } from './entry-data.ts';
 
 /** As the gateway tells it (PROTOCOL.md section 4.7). */
 export interface Withholding {
   readonly id: string;
+  readonly seq: number;
   readonly at: string;
   readonly reason: string;
   readonly state?: string;
+  /** As it is shown again. */
+  readonly entry?: PageEntry;
 }
 
 /** How many of the newest are looked at after an interruption. */
 const MAX_MISSED = 40;
 
-/** The same entries where none of them was withheld. */
+/** The same entries where none of them was withheld or shown again. */
 export function withoutWithheld(
   entries: readonly PageEntry[],
   withholdings: readonly Withholding[],
@@ -22,12 +25,15 @@ export function withoutWithheld(
 }
 
 function withoutWords(entry: PageEntry, withholdings: readonly Withholding[]): PageEntry {
-  const isWithheld = (id: string | undefined): boolean => withholdings.some((one) => one.id === id);
+  const isWithheld = (id: string | undefined): boolean =>
+    withholdings.some((one) => one.id === id && one.entry === undefined);
   const { id, seq, kind, room, timestamp, replies, answers, answered, ...said } = entry;
   const left = answers && withoutWithheld(answers, withholdings);
   const found = withholdings.find((withholding) => withholding.id === id);
   const isKept = answered === undefined || !isWithheld(said.inReplyTo);
   if (found === undefined && isKept && left === answers) return entry;
+  if (found?.entry !== undefined)
+    return { ...found.entry, ...(replies && { replies }), ...(left && { answers: left }) };
   const own = { id, seq, kind, room, timestamp, ...(replies && { replies }) };
   const shown = { ...own, ...(left && { answers: left }) };
   if (found !== undefined) {
