@@ -39,6 +39,7 @@ const GROUPS: Readonly<Record<string, Readonly<Record<string, Source>>>> = {
     mirror: async () => (await import('./mirror.ts')).mirrorCommand,
     cluster: async () => (await import('./cluster.ts')).clusterCommand,
     stats: async () => (await import('./stats/stats.ts')).statsCommand,
+    reload: async () => (await import('./reload.ts')).reloadCommand,
     'read-only': async () => (await import('./read-only.ts')).readOnlyCommand,
     hide: async () => (await import('./withhold.ts')).hideCommand,
     show: async () => (await import('./withhold.ts')).showCommand,

@@ -22,11 +22,12 @@ export interface AppParts {
 
 export function createAppContext(parts: AppParts, services: HttpServices): DoorContext {
   const { startup, loaded, log, presence, temporaryFolder, notices, mirror } = parts;
-  const { language, text, ownTexts } = loaded;
+  const { language, text, publicUrl, ownTexts } = loaded;
   services.responseCache.dropOn(() => log.withheld());
   return {
     ...startup,
     ...services,
+    publicUrl,
     temporaryFolder,
     language,
     languageFile: text,

@@ -19,6 +19,8 @@ import {
   controlOperations,
   NAMES_PATH,
   namesOperation,
+  RELOAD_PATH,
+  reloadOperation,
 } from './control/operations.ts';
 import { type HiddenNames, readHiddenNames, writeHiddenNames } from './presence/hidden-names.ts';
 import type { DoorContext } from './doors/context.ts';
@@ -39,7 +41,7 @@ import { ThreadHub } from './presence/thread-hub.ts';
 import { createRouter } from './routes.ts';
 import { collectGarbageWhenIdle } from './idle-memory.ts';
 import { HttpObservation, type ObservationOptions, type RequestLogOptions } from './request-log.ts';
-import { type LoadedWords, loadWords } from './load-language.ts';
+import { type LoadedWords, loadWords, type ReloadedSettings } from './load-language.ts';
 import { type MetricsAddress, startMetrics } from './metrics-endpoint.ts';
 import { type LogConfig, openLog } from './open-log.ts';
 import { dataPathsIn } from './stores/sqlite/data-paths.ts';
@@ -47,13 +49,9 @@ import { LOG_FORMAT } from './stores/sqlite/log/log-database.ts';
 import type { OpeningProgress, OwnedLog } from './stores/sqlite/store.ts';
 import { threadModule } from './thread-module.ts';
 
-export interface GatewayConfig extends LogConfig {
+export interface GatewayConfig extends LogConfig, ReloadedSettings {
   /** Port 0 for any that is free. */
   readonly listen: ListenAddress;
-  /** Path of a language file; without one, the language that comes with the gateway. */
-  readonly language?: string | undefined;
-  /** Public address for absolute links; without it, the caller's `Host`. */
-  readonly publicUrl?: string | undefined;
   /** Threads that serve visitors, including this one. One where `isShareable` is false. */
   readonly threads: number;
   /** Where Prometheus asks for metrics. Without it, nothing is counted. */
@@ -84,8 +82,8 @@ export interface Gateway extends AsyncDisposable {
   /** Whether it has a public address, and tells nobody how to reach whoever runs it. */
   readonly lacksContact: boolean;
   /**
-   * Reads the language file again, and serves it from then on. Requests in progress go on with the old one.
-   * Rejects as a start does where the file has faults, and the old one stays.
+   * Reads the language file and the texts for visitors again, and answers later requests with them. Requests in
+   * progress go on with the old ones, which stay where it rejects, as a start does. Calls take effect in their order.
    */
   reload(): Promise<void>;
   /** Resolves when each thread that serves visitors has had a turn, or has ended. */
@@ -106,7 +104,7 @@ const LISTEN_EARLY_AFTER_MS = 2000;
 export async function startGateway(config: GatewayConfig): Promise<Gateway> {
   const { publicUrl, logger: report } = config;
   const [loaded, listen] = await Promise.all([
-    loadWords(config.language, config.data),
+    loadWords(config, config.data),
     listenOptions(config),
   ]);
   const lifecycle: Lifecycle = { serving: false, stopping: false };
@@ -172,8 +170,10 @@ export async function startGateway(config: GatewayConfig): Promise<Gateway> {
   const mirror = config.mirror && new Mirror(config.mirror.origin);
   await notices.recover();
   const parts = { startup, log, presence, temporaryFolder, notices, mirror };
-  const open = (language: LoadedWords): void => {
-    listener.open((services) => createAppContext({ ...parts, loaded: language }, services));
+  let grammar = createGrammar(loaded.language);
+  const open = (words: LoadedWords): void => {
+    grammar = createGrammar(words.language);
+    listener.open((services) => createAppContext({ ...parts, loaded: words }, services));
   };
   open(loaded);
   lifecycle.serving = true;
@@ -182,7 +182,6 @@ export async function startGateway(config: GatewayConfig): Promise<Gateway> {
   for (let count = 1; count < config.threads; count += 1) {
     const shared = mirror && { origin: mirror.origin, memory: mirror.memory };
     const own = {
-      publicUrl,
       presencePort: hub.connect(),
       temporaryFolder,
       data: config.data,
@@ -196,11 +195,26 @@ export async function startGateway(config: GatewayConfig): Promise<Gateway> {
     status: mirror,
     copy: copyOf(opened.use(log.copier()), log.id, loaded.language),
   };
-  const grammar = createGrammar(loaded.language);
+  const turn = async (): Promise<void> =>
+    void (await Promise.all(threads.map((thread) => thread.turn())));
+  const reload = reloader(config, async (settings) => {
+    const words = await loadWords(settings, config.data);
+    open(words);
+    for (const thread of threads) thread.reload(words);
+    await turn();
+  });
   const control = await ControlServer.open(
     config.data,
     {
-      ...controlOperations({ log, grammar, mirror, notices }),
+      ...controlOperations({
+        log,
+        get grammar() {
+          return grammar;
+        },
+        mirror,
+        notices,
+      }),
+      [RELOAD_PATH]: reloadOperation(reload),
       [NAMES_PATH]: namesOperation(
         () => presence.hidden,
         (hidden) => {
@@ -215,8 +229,6 @@ export async function startGateway(config: GatewayConfig): Promise<Gateway> {
     report,
   );
   if (control !== undefined) opened.use(control);
-  const turn = async (): Promise<void> =>
-    void (await Promise.all(threads.map((thread) => thread.turn())));
   const rest = opened.move();
   return {
     address: listener.address,
@@ -225,12 +237,7 @@ export async function startGateway(config: GatewayConfig): Promise<Gateway> {
     readOnly,
     lacksContact:
       publicUrl !== undefined && !isLoopbackUrl(publicUrl) && loaded.language.contact === undefined,
-    async reload() {
-      const again = await loadWords(config.language, config.data);
-      open(again);
-      for (const thread of threads) thread.reload(again);
-      await turn();
-    },
+    reload,
     turn,
     mirroring: copying,
     async [Symbol.asyncDispose]() {
@@ -240,6 +247,24 @@ export async function startGateway(config: GatewayConfig): Promise<Gateway> {
       await Promise.all([workers.disposeAsync(), listener[Symbol.asyncDispose]()]);
       await rest.disposeAsync();
     },
+  };
+}
+
+/** One after the other. Those settings that a call lacks are as before. */
+function reloader(
+  initial: ReloadedSettings,
+  apply: (settings: ReloadedSettings) => Promise<void>,
+): (changed?: ReloadedSettings) => Promise<void> {
+  let current = { language: initial.language, publicUrl: initial.publicUrl };
+  let last = Promise.resolve();
+  return async (changed = {}) => {
+    const reloading = last.then(async () => {
+      const settings = { ...current, ...changed };
+      await apply(settings);
+      current = settings;
+    });
+    last = reloading.catch(() => {});
+    await reloading;
   };
 }
 

@@ -18,7 +18,6 @@ import { type SqliteConnection, SqliteLog } from './stores/sqlite/sqlite-log.ts'
 export interface HttpWorkerStart {
   readonly listen: ListenOptions;
   readonly log: SqliteConnection;
-  readonly publicUrl: string | undefined;
   readonly temporaryFolder: string;
   readonly data: string;
   /** Over which threads share who is present. */
@@ -65,14 +64,14 @@ const stopped = new Promise<void>((resolve) => {
   using presence = new Presence(start.presencePort);
   const state = (): State => (stopping ? 'resting' : log.writable() ? 'breathing' : 'holding');
   const report = { error: (details: object, text: string): void => post({ details, text }) };
-  const { publicUrl, temporaryFolder } = start;
+  const { temporaryFolder } = start;
   const notices = new Notices(start.data);
   const unreadable = (): number => log.damage().unreadable;
   const readOnly = (): string | undefined => log.readOnly();
   const startup = {
     language: start.loaded.language,
     report,
-    publicUrl,
+    publicUrl: start.loaded.publicUrl,
     state,
     readOnly,
     unreadable,

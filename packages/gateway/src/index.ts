@@ -47,6 +47,7 @@ export {
   PREVIEW_PATH,
   NAMES_PATH,
   READ_ONLY_PATH,
+  reloadGateway,
   SHOW_NOTICE_PATH,
   TEXTS_PATH,
   runningGateway,

@@ -24,13 +24,21 @@ export async function loadLanguage(path: string | undefined): Promise<LoadedLang
 /** What the operator has written for visitors, as Markdown: `privacy.md` and `terms.md` in the data folder. */
 type OwnTexts = ReadonlyMap<string, string>;
 
-export interface LoadedWords extends LoadedLanguage {
+/** What the operator may change while the gateway runs. */
+export interface ReloadedSettings {
+  /** Path of a language file; without one, the language that comes with the gateway. */
+  readonly language?: string | undefined;
+  /** Public address for absolute links; without it, the caller's `Host`. */
+  readonly publicUrl?: string | undefined;
+}
+
+export interface LoadedWords extends LoadedLanguage, Pick<ReloadedSettings, 'publicUrl'> {
   readonly ownTexts: OwnTexts;
 }
 
 /** As `loadLanguage`. Rejects as well where a text is there and cannot be read. */
 export async function loadWords(
-  language: string | undefined,
+  { language, publicUrl }: ReloadedSettings,
   dataFolder: string,
 ): Promise<LoadedWords> {
   const ownTexts = new Map<string, string>();
@@ -38,14 +46,16 @@ export async function loadWords(
     const text = await textOf(join(dataFolder, `${name}.md`));
     if (text !== undefined) ownTexts.set(name, text);
   }
-  return { ...(await loadLanguage(language)), ownTexts };
+  return { ...(await loadLanguage(language)), publicUrl, ownTexts };
 }
 
 async function textOf(path: string): Promise<string | undefined> {
   try {
     return await readFile(path, 'utf8');
   } catch (cause) {
-    if (cause instanceof Error && 'code' in cause && cause.code === 'ENOENT') return undefined;
+    const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
+    // Whoever opens the log says what is wrong with a folder that is none.
+    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
     throw new Error(`Cannot read "${path}": ${String(cause)}`, { cause });
   }
 }

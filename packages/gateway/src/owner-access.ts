@@ -6,10 +6,11 @@ import {
   type ControlOperations,
   NAMES_PATH,
   namesOperation,
+  RELOAD_PATH,
 } from './control/operations.ts';
 import { createGrammar } from './intake/grammar.ts';
 import { type JsonObject, toJsonObject } from './json/json-object.ts';
-import { loadLanguage } from './load-language.ts';
+import { loadLanguage, type ReloadedSettings } from './load-language.ts';
 import { Notices } from './operations/notices.ts';
 import { refuseBackup } from './stores/sqlite/backup/description.ts';
 import { readHiddenNames, writeHiddenNames } from './presence/hidden-names.ts';
@@ -69,6 +70,14 @@ export async function openOwnerAccess(options: OwnerAccessOptions): Promise<Owne
     },
     [Symbol.asyncDispose]: () => log[Symbol.asyncDispose](),
   };
+}
+
+/** Resolves once the gateway that runs on the folder answers with these settings. Throws what it refuses. */
+export async function reloadGateway(data: string, settings: ReloadedSettings): Promise<void> {
+  if (!(await hasGateway(data))) throw new Error('no gateway runs on this folder.');
+  const { language, publicUrl } = settings;
+  const body = { ...(language && { language }), ...(publicUrl && { publicUrl }) };
+  for await (const _ of askGateway(data, RELOAD_PATH, body, new AbortController().signal));
 }
 
 /** How long the gateway may take to say where it listens. */

@@ -72,6 +72,15 @@ export const LANGUAGE_SETTING: Setting = {
   parse: nonEmpty('the path of a language file'),
 };
 
+export const PUBLIC_URL_SETTING: Setting = {
+  name: 'publicUrl',
+  flag: '--public-url <url>',
+  variable: 'PRESENCE_PUBLIC_URL',
+  default: undefined,
+  description: 'address at which visitors reach the gateway; default: the Host of each request',
+  parse: parseOrigin,
+};
+
 export const LOG_SETTING: Setting = {
   name: 'log',
   flag: '--log <address>',
@@ -114,14 +123,7 @@ export const SETTINGS: readonly Setting[] = [
   },
   DATA_SETTING,
   LANGUAGE_SETTING,
-  {
-    name: 'publicUrl',
-    flag: '--public-url <url>',
-    variable: 'PRESENCE_PUBLIC_URL',
-    default: undefined,
-    description: 'address at which visitors reach the gateway; default: the Host of each request',
-    parse: parseOrigin,
-  },
+  PUBLIC_URL_SETTING,
   {
     name: 'threads',
     flag: '--threads <number>',

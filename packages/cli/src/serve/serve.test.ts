@@ -100,13 +100,12 @@ suite('settings', () => {
   });
 });
 
+const PACKAGED = join(import.meta.dirname, '../../../protocol/mova-snu.yaml');
+
 test('SIGHUP reads the language file again, or refuses it, and streams go on', async () => {
   await using folder = await dataFolder();
   const file = join(folder.path, 'own.yaml');
-  const packaged = await readFile(
-    join(import.meta.dirname, '../../../protocol/mova-snu.yaml'),
-    'utf8',
-  );
+  const packaged = await readFile(PACKAGED, 'utf8');
   const name = 'Open Presence Gateway';
   await writeFile(file, packaged);
   const args = ['--language', file, '--threads', '2'];
@@ -130,7 +129,7 @@ test('SIGHUP reads the language file again, or refuses it, and streams go on', a
   assert.ok(reader);
 
   const own = `contact: keeper@presence.example\n${packaged.replaceAll(name, 'Our Own Place')}`;
-  await reloaded(own, /was read again/);
+  await reloaded(own, /were read again/);
   for (const page of await pages()) assert.match(page, /Our Own Place/);
   const discovery = await (await fetch(`${gateway.url}/api/discover`)).text();
   assert.match(discovery, /keeper@presence\.example/);
@@ -256,4 +255,49 @@ suite('a gateway that receives a signal', () => {
     assert.deepEqual(await gateway.ended, { code: null, signal: 'SIGTERM' });
     socket.destroy();
   });
+});
+
+test('reload changes the address and the words of all answers together, or nothing', async () => {
+  await using folder = await dataFolder();
+  const file = join(folder.path, 'own.yaml');
+  await writeFile(file, `contact: keeper@presence.example\n${await readFile(PACKAGED, 'utf8')}`);
+  const env = { PRESENCE_PUBLIC_URL: 'https://before.example' };
+  await using gateway = await startGatewayProcess({ args: ['--threads', '2'], env });
+  const { url, data } = gateway;
+  const body = '{"text":"x"}';
+  const { id } = (await (await fetch(`${url}/api/seeds`, { method: 'POST', body })).json()) as {
+    id: string;
+  };
+  const answers = async (): Promise<string[]> => {
+    const paths = ['/', `/entries/${id}`, '/feed.atom', '/openapi.json', '/llms.txt'];
+    const more = ['/.well-known/agent-card.json', '/.well-known/ard.json'];
+    const headers = { accept: 'text/html, */*;q=0.5' };
+    // Often enough that both threads answer.
+    const all = [...paths, ...more].flatMap((path) => Array.from({ length: 4 }, () => path));
+    return await Promise.all(
+      all.map(async (path) => `${path} ${await (await fetch(url + path, { headers })).text()}`),
+    );
+  };
+  const reload = async (...args: readonly string[]): Promise<Run> =>
+    await presence(['reload', '--data', data, ...args]);
+  for (const answer of await answers()) assert.match(answer, /before\.example/);
+
+  await writeFile(join(data, 'privacy.md'), '**Nothing** is kept.');
+  const settings = ['--language', file, '--public-url', 'https://after.example'];
+  assert.equal((await reload(...settings)).stdout, 'Reloaded.\n');
+  for (const answer of await answers()) {
+    assert.doesNotMatch(answer, /before\.example/);
+    assert.match(answer, /after\.example/);
+  }
+  assert.match(await (await fetch(`${url}/privacy`)).text(), /<strong>Nothing<\/strong> is kept/);
+  const security = await (await fetch(`${url}/.well-known/security.txt`)).text();
+  assert.match(security, /keeper@presence\.example/);
+
+  await writeFile(file, 'service: 1\n');
+  const refused = await reload('--public-url', 'https://never.example');
+  assert.equal(refused.code, 1);
+  assert.match(refused.stderr, /own\.yaml:1:1: /);
+  for (const answer of await answers()) assert.match(answer, /after\.example/);
+  await gateway.stop();
+  assert.match((await reload()).stderr, /no gateway runs on this folder/);
 });

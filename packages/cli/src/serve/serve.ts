@@ -73,7 +73,7 @@ async function serve(given: Configuration, context: ProcessContext): Promise<voi
   if (reason !== undefined)
     logger.warn({ reason }, 'read-only: nothing is stored until "presence read-only off"');
   if (gateway.lacksContact) logger.warn(NO_CONTACT);
-  if (configuration.language !== undefined) reload = () => void reloadLanguage(gateway, logger);
+  reload = () => void readAgain(gateway, logger);
   manager.ready(() => gateway.turn());
   await using _following = origin && followForServing(origin.gateway, gateway.mirroring, logger);
   const signal = await stopSignal;
@@ -83,16 +83,13 @@ async function serve(given: Configuration, context: ProcessContext): Promise<voi
 const NO_CONTACT =
   'the gateway is public, and says nowhere how to reach you: set "contact" in a language file (--language), and read docs/answering.md';
 
-async function reloadLanguage(gateway: Gateway, logger: Logger): Promise<void> {
+async function readAgain(gateway: Gateway, logger: Logger): Promise<void> {
   try {
     await gateway.reload();
-    logger.info('reload: the language file was read again');
+    logger.info('reload: the language file and the texts for visitors were read again');
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
-    logger.error(
-      { message },
-      'reload: the language file is refused; the one before stays in force',
-    );
+    logger.error({ message }, 'reload: refused; what was read before stays in force');
   }
 }
 

@@ -23,6 +23,7 @@ export const TEXTS_PATH = '/withhold/texts';
 export const WITHHOLD_PATH = '/withhold';
 export const READ_ONLY_PATH = '/read-only';
 export const NAMES_PATH = '/hidden-names';
+export const RELOAD_PATH = '/reload';
 
 export const NOTICES_PATH = '/notices';
 export const SHOW_NOTICE_PATH = '/notices/show';
@@ -82,6 +83,20 @@ export function namesOperation(
       throw new GatewayError('invalid-entry', '"name" must be a text.');
     hide(changedNames(hidden(), name, to !== 'shown'));
     yield JSON.stringify({ hidden: hidden().names });
+  };
+}
+
+/** Takes a path in `language` and an address in `publicUrl`, or leaves these as they are. */
+export function reloadOperation(
+  reload: (changed: { readonly language?: string; readonly publicUrl?: string }) => Promise<void>,
+): ControlOperation {
+  return async function* (body) {
+    const { language, publicUrl } = isJsonObject(body) ? body : {};
+    await reload({
+      ...(typeof language === 'string' && { language }),
+      ...(typeof publicUrl === 'string' && { publicUrl }),
+    });
+    yield '{}';
   };
 }
 

@@ -106,7 +106,7 @@ export class HttpListener<App extends HttpContext> implements AsyncDisposable {
   ): Promise<HttpListener<App>> {
     const listener = new HttpListener(startup, router, options.bypass ?? true, observe);
     await listener.#server.listen(options);
-    listener.#refusesForeignPages = startup.publicUrl === undefined && listener.#loopback;
+    listener.#use(startup);
     return listener;
   }
 
@@ -140,11 +140,16 @@ export class HttpListener<App extends HttpContext> implements AsyncDisposable {
       routes: this.#router.routes,
     });
     this.#app = app;
-    this.#startup = app;
+    this.#use(app);
     for (const { request, response } of this.#earlyRequests) {
       this.#router.dispatch(app, request, response);
     }
     this.#earlyRequests.clear();
+  }
+
+  #use(startup: StartupContext): void {
+    this.#startup = startup;
+    this.#refusesForeignPages = startup.publicUrl === undefined && this.#loopback;
   }
 
   /** Stops accepting; resolves when all requests in progress are finished. */

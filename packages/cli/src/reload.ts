@@ -1,0 +1,43 @@
+/** `presence reload`: has a running gateway read again what its owner decides of words and addresses. */
+import { resolve } from 'node:path';
+
+import { reloadGateway } from '@open-presence/gateway';
+import { Command } from 'commander';
+
+import { addGuide } from './command-guide.ts';
+import {
+  type Configuration,
+  DATA_SETTING,
+  LANGUAGE_SETTING,
+  PUBLIC_URL_SETTING,
+  settingOption,
+} from './configuration/configuration.ts';
+import { EXIT_FAILED, fail } from './exit-codes.ts';
+import type { ProcessContext } from './process-context.ts';
+import { Output } from './visit/output.ts';
+
+type Options = Pick<Configuration, 'data' | 'language' | 'publicUrl'>;
+
+export function reloadCommand(context: ProcessContext): Command {
+  const command = new Command('reload')
+    .description('have a running gateway read its language file and texts again, and end no stream')
+    .addOption(settingOption(DATA_SETTING, 'data folder of the gateway'))
+    .addOption(settingOption(LANGUAGE_SETTING))
+    .addOption(settingOption(PUBLIC_URL_SETTING));
+  addGuide(command, {
+    examples: ['presence reload', 'presence reload --public-url https://presence.example'],
+    exitCodes: [0, 1],
+    notes:
+      'Only the user who runs the gateway can do this. It reads the language file, and "privacy.md" and "terms.md" in the data folder, and answers later requests on all threads by them. What is not given stays as it is; no other setting can change without a restart. If a file has faults, nothing changes, and they are named.',
+  });
+  return command.action(async ({ data, language, publicUrl }: Options) => {
+    try {
+      const file = language === undefined ? {} : { language: resolve(language) };
+      await reloadGateway(data, { ...file, publicUrl });
+      const { signal } = new AbortController();
+      await new Output(context, signal).write('Reloaded.\n');
+    } catch (error) {
+      fail(context, `reload the gateway of "${data}"`, error, EXIT_FAILED);
+    }
+  });
+}
