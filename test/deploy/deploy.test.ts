@@ -28,7 +28,7 @@ suite('the systemd units', () => {
       // Neither the command nor its manual is installed here.
       for (const unit of units) {
         const text = await readFile(unit, 'utf8');
-        const installed = text.replace('/usr/bin/presence', process.execPath);
+        const installed = text.replaceAll('/usr/bin/presence', process.execPath);
         await writeFile(unit, installed.replace(/^Documentation=.*$/m, ''));
       }
       const { stdout, stderr } = await run('systemd-analyze', ['verify', ...units]);
