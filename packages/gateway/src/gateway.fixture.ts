@@ -85,7 +85,7 @@ export async function openGateway(
   const unreadable = (): number => log.damage().unreadable;
   const readOnly = (): string | undefined => log.readOnly();
   const startup = { language, report, publicUrl, state, readOnly, unreadable };
-  const loaded = { language, text, ownTexts };
+  const loaded = { language, text, publicUrl, ownTexts };
   const listener = await HttpListener.listen(
     {
       address: { host: '127.0.0.1', port: 0 },

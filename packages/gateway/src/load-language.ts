@@ -32,7 +32,8 @@ export interface ReloadedSettings {
   readonly publicUrl?: string | undefined;
 }
 
-export interface LoadedWords extends LoadedLanguage, Pick<ReloadedSettings, 'publicUrl'> {
+export interface LoadedWords extends LoadedLanguage {
+  readonly publicUrl: string | undefined;
   readonly ownTexts: OwnTexts;
 }
 

@@ -58,7 +58,7 @@ export async function startSuiteGateway(): Promise<SuiteGateway> {
   const address = { host: '127.0.0.1', port: 0 };
   const listen = { address, shared: false, maxConnections: Infinity };
   const listener = await HttpListener.listen(listen, startup, router);
-  const loaded = { language, text: words, ownTexts: new Map() };
+  const loaded = { language, text: words, publicUrl: undefined, ownTexts: new Map() };
   const parts = {
     startup,
     loaded,
