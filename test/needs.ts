@@ -39,6 +39,7 @@ type Program =
   | 'fish'
   | 'go'
   | 'haproxy'
+  | 'ip'
   | 'jq'
   | 'mypy'
   | 'nginx'

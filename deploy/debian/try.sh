@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Tries the Debian package in an empty Debian: installs the older version, stops and starts it, upgrades
-# it while callers write and upload, removes and purges it. Needs root, mmdebstrap and systemd-container:
+# Tries the Debian package in an empty Debian: installs the older version, stops, starts and reloads it, rotates its
+# logs, upgrades it while callers write and upload, also as if the format of the log changed, removes and purges it. Needs root, mmdebstrap and systemd-container:
 #   deploy/debian/try.sh OLDER.deb NEWER.deb [BASE.tar]
 # BASE.tar is made by mmdebstrap where it does not exist, and used again where it does.
 set -euo pipefail
@@ -39,7 +39,7 @@ head_of_log() { inside curl -sS "$url/api/seeds?limit=1" | grep -o '"head":[0-9]
 
 step "an empty Debian"
 [ -f "$base" ] || mmdebstrap --quiet --variant=minbase \
-	--include=systemd,systemd-sysv,dbus,curl,libatomic1 bookworm "$base"
+	--include=systemd,systemd-sysv,dbus,curl,libatomic1,logrotate bookworm "$base"
 mkdir "$root"
 tar -xf "$base" -C "$root" --exclude='./dev/*'
 # Without a network: the package needs none.
@@ -73,9 +73,50 @@ expect 000 inside curl -s -o /dev/null -w '%{http_code}' "$url/api"
 # The socket starts the service for the first caller.
 inside systemctl start presence.socket
 expect 201 say second
+# It may not have told systemd yet that it serves.
+inside systemctl start presence.service
 expect active inside systemctl is-active presence.service
 inside systemctl restart presence.service
 expect 2 head_of_log
+
+step "reload, without ending a stream, or refuse"
+settings=$root/etc/presence/presence.env
+inside sh -c "curl -sS $url/mova-snu.yaml >/etc/presence/own.yaml"
+printf 'PRESENCE_LANGUAGE=/etc/presence/own.yaml\nPRESENCE_PUBLIC_URL=https://presence.example\n' >>"$settings"
+sed -i '1i contact: keeper@presence.example' "$root/etc/presence/own.yaml"
+inside curl -sSN "$url/api/events" >"$folder/stream" &
+stream=$!
+process=$(inside systemctl show -P MainPID presence.service)
+inside systemctl reload presence.service
+expect 1 sh -c "nsenter --target $init --all -- curl -sS $url/.well-known/security.txt | grep -c keeper@presence.example"
+expect 1 sh -c "nsenter --target $init --all -- curl -sS $url/.well-known/security.txt | grep -c 'Canonical: https://presence.example'"
+echo 'service: 1' >"$root/etc/presence/own.yaml"
+inside systemctl reload presence.service && fail "a language file with faults was taken"
+inside journalctl --output cat --unit presence.service --grep 'own.yaml:1:1' | tail -1
+expect 1 sh -c "nsenter --target $init --all -- curl -sS $url/.well-known/security.txt | grep -c keeper@presence.example"
+expect 201 say third
+for _ in $(seq 50); do
+	if grep -q third "$folder/stream"; then break; fi
+	sleep 0.1
+done
+grep -q third "$folder/stream" || fail "the stream has ended"
+kill "$stream"
+expect "$process" inside systemctl show -P MainPID presence.service
+sed -i '/^PRESENCE_LANGUAGE=/d' "$settings"
+rm "$root/etc/presence/own.yaml"
+
+step "rotate the log of requests"
+echo PRESENCE_LOG_REQUESTS=/var/log/presence/requests.log >>"$settings"
+inside systemctl restart presence.service
+expect 201 say fourth
+sleep 1
+inside logrotate --force /etc/logrotate.d/open-presence
+sleep 1
+expect 201 say fifth
+sleep 1
+expect 1 inside grep -c POST /var/log/presence/requests.log
+expect 1 inside grep -c POST /var/log/presence/requests.log.1
+inside presence config --config /etc/presence/presence.env --listen fd:0 | grep -F -e presence.example -e /var/lib/presence
 
 step "upgrade while callers write"
 # shellcheck disable=SC2016
@@ -103,8 +144,16 @@ stopped=$(inside journalctl --output cat --unit presence.service --grep SIGTERM 
 [ "$before" != "$(inside systemctl show -P MainPID presence.service)" ] || fail "the old gateway still runs"
 expect 201 inside sort -u /tmp/answers
 answers=$(inside sh -c 'wc -l </tmp/answers')
-expect $((answers + 3)) head_of_log
+expect $((answers + 6)) head_of_log
 inside dpkg-query -W open-presence
+
+step "upgrade to another format of the log"
+dpkg-deb --raw-extract "$newer" "$folder/next"
+sed -i 's/ -lt [0-9]* \]; then/ -lt 99 ]; then/' "$folder/next/DEBIAN/preinst"
+sed -i 's/^Version: .*/&+next/' "$folder/next/DEBIAN/control"
+dpkg-deb --root-owner-group --build "$folder/next" "$root/opt/next.deb" >/dev/null
+inside dpkg --install /opt/next.deb
+inside sh -c 'runuser -u presence -- presence verify /var/backups/open-presence-*'
 
 step "remove"
 inside dpkg --remove open-presence
@@ -117,5 +166,5 @@ inside dpkg --purge open-presence
 expect /var/lib/presence/log.sqlite inside ls /var/lib/presence/log.sqlite
 step "install again, with the log as it was"
 inside dpkg --install /opt/newer.deb
-expect $((answers + 3)) head_of_log
+expect $((answers + 6)) head_of_log
 step "done"
