@@ -41,7 +41,12 @@ import { ThreadHub } from './presence/thread-hub.ts';
 import { createRouter } from './routes.ts';
 import { collectGarbageWhenIdle } from './idle-memory.ts';
 import { HttpObservation, type ObservationOptions, type RequestLogOptions } from './request-log.ts';
-import { type LoadedWords, loadWords, type ReloadedSettings } from './load-language.ts';
+import {
+  loadLanguage,
+  type LoadedWords,
+  readOwnTexts,
+  type ReloadedSettings,
+} from './load-language.ts';
 import { type MetricsAddress, startMetrics } from './metrics-endpoint.ts';
 import { type LogConfig, openLog } from './open-log.ts';
 import { dataPathsIn } from './stores/sqlite/data-paths.ts';
@@ -104,7 +109,7 @@ const LISTEN_EARLY_AFTER_MS = 2000;
 export async function startGateway(config: GatewayConfig): Promise<Gateway> {
   const { publicUrl, logger: report } = config;
   const [loaded, listen] = await Promise.all([
-    loadWords(config, config.data),
+    loadLanguage(config.language),
     listenOptions(config),
   ]);
   const lifecycle: Lifecycle = { serving: false, stopping: false };
@@ -170,12 +175,13 @@ export async function startGateway(config: GatewayConfig): Promise<Gateway> {
   const mirror = config.mirror && new Mirror(config.mirror.origin);
   await notices.recover();
   const parts = { startup, log, presence, temporaryFolder, notices, mirror };
+  const words = { ...loaded, publicUrl, ownTexts: await readOwnTexts(config.data) };
   let grammar = createGrammar(loaded.language);
-  const open = (words: LoadedWords): void => {
-    grammar = createGrammar(words.language);
-    listener.open((services) => createAppContext({ ...parts, loaded: words }, services));
+  const open = (read: LoadedWords): void => {
+    grammar = createGrammar(read.language);
+    listener.open((services) => createAppContext({ ...parts, loaded: read }, services));
   };
-  open(loaded);
+  open(words);
   lifecycle.serving = true;
   const workers = opened.use(new AsyncDisposableStack());
   const threads: HttpWorker[] = [];
@@ -188,7 +194,7 @@ export async function startGateway(config: GatewayConfig): Promise<Gateway> {
       mirror: shared,
     };
     const observed = observationOf(`http-${count + 1}`);
-    const start = { listen, loaded, log: log.connect(), observation: observed, ...own };
+    const start = { listen, loaded: words, log: log.connect(), observation: observed, ...own };
     threads.push(workers.use(await HttpWorker.start(start, { report, logLines })));
   }
   const copying = mirror && {
@@ -198,9 +204,11 @@ export async function startGateway(config: GatewayConfig): Promise<Gateway> {
   const turn = async (): Promise<void> =>
     void (await Promise.all(threads.map((thread) => thread.turn())));
   const reload = reloader(config, async (settings) => {
-    const words = await loadWords(settings, config.data);
-    open(words);
-    for (const thread of threads) thread.reload(words);
+    const language = await loadLanguage(settings.language);
+    const ownTexts = await readOwnTexts(config.data);
+    const again = { ...language, publicUrl: settings.publicUrl, ownTexts };
+    open(again);
+    for (const thread of threads) thread.reload(again);
     await turn();
   });
   const control = await ControlServer.open(

@@ -37,26 +37,21 @@ export interface LoadedWords extends LoadedLanguage {
   readonly ownTexts: OwnTexts;
 }
 
-/** As `loadLanguage`. Rejects as well where a text is there and cannot be read. */
-export async function loadWords(
-  { language, publicUrl }: ReloadedSettings,
-  dataFolder: string,
-): Promise<LoadedWords> {
+/** Rejects where a text is there and cannot be read. */
+export async function readOwnTexts(dataFolder: string): Promise<OwnTexts> {
   const ownTexts = new Map<string, string>();
   for (const name of ['privacy', 'terms']) {
     const text = await textOf(join(dataFolder, `${name}.md`));
     if (text !== undefined) ownTexts.set(name, text);
   }
-  return { ...(await loadLanguage(language)), publicUrl, ownTexts };
+  return ownTexts;
 }
 
 async function textOf(path: string): Promise<string | undefined> {
   try {
     return await readFile(path, 'utf8');
   } catch (cause) {
-    const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
-    // Whoever opens the log says what is wrong with a folder that is none.
-    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
+    if (cause instanceof Error && 'code' in cause && cause.code === 'ENOENT') return undefined;
     throw new Error(`Cannot read "${path}": ${String(cause)}`, { cause });
   }
 }
