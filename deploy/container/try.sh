@@ -103,6 +103,7 @@ for time in first second; do
 	until_matches PresenceServerMissing curl -s 127.0.0.1:9090/api/v1/rules
 	"${run[@]}" exec backup presence backup /var/backups/presence
 	"${run[@]}" exec backup presence verify /var/backups/presence
-	"${run[@]}" rm --force --time 5 caddy prometheus backup gateway
+	# Prometheus has the network of the gateway, and goes before it.
+	for name in caddy prometheus backup gateway; do "${run[@]}" rm --force --time 5 "$name"; done
 done
 echo "All of it ran."
