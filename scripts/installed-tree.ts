@@ -54,7 +54,7 @@ export async function buildInstalledTree(folder: string): Promise<string[]> {
 async function dependencyFolders(): Promise<string[]> {
   const workspaces = ['--workspace=packages/cli', '--workspace=packages/cluster'];
   const args = ['ls', '--omit=dev', '--all', '--parseable', ...workspaces];
-  // npm fails where more is installed than the lockfile names, and lists all the same.
+  // npm fails where more is installed than the lockfile names, but lists it.
   const listed = await run('npm', args, { cwd: ROOT }).catch(asObject);
   const own = new Set(PACKAGES.map((name) => join(MODULES, '@open-presence', name)));
   return String(listed['stdout'])

@@ -2,7 +2,7 @@
 export const ENTRIES_AND_LISTINGS = {
   '1.1': {
     'no-credentials': 'Every route answers a caller that does not say who it is.',
-    'credentials-ignored': 'Credentials that are sent all the same change nothing.',
+    'credentials-ignored': 'Credentials change nothing.',
     'never-turned-away': 'No answer is 401, 403, 408, 413, 414, 429 or 431.',
     'one-connection': 'Requests sent ahead over one connection are answered in order.',
   },

@@ -227,7 +227,7 @@ export const LIVE_AND_DOORS = {
   '20.1': { links: 'Every link is what the entry and the link before it make.' },
   '20.2': {
     lines: 'Each entry of the log is there once, in order, byte for byte, behind a checkpoint.',
-    range: 'The log is read from behind any entry, and so many entries of it.',
+    range: 'The log is read from after any entry, up to a number of entries.',
     parameters: 'Parameters that select entries, and cursors of other logs, are refused.',
   },
   '20.3': { events: 'The log is followed as an event stream that begins with a checkpoint.' },

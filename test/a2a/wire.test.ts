@@ -86,7 +86,7 @@ suite('the door for agents', () => {
     const entries = told.flatMap(({ data }): Fields[] =>
       data?.entry === undefined ? [] : [data.entry],
     );
-    // The last of so many are told by their ids.
+    // The last entries of a long answer are told by their ids.
     const others = told.flatMap(({ data }) => data?.others ?? []);
     assert.ok(entries.length > 1000 && others.length > 500);
     for (const { id } of others.slice(-3)) {

@@ -327,7 +327,7 @@ suite('a gateway that cannot be reached', () => {
     assert.equal(retries, 2);
   });
 
-  test('is given up after so many retries as are allowed', async () => {
+  test('is given up after the allowed number of retries', async () => {
     let retries = 0;
     const gateway = new Gateway('http://127.0.0.1:47999', {
       maxRetries: 1,

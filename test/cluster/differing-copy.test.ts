@@ -14,7 +14,7 @@ import { SharedState } from '../../packages/gateway/src/stores/sqlite/shared-sta
 import { becomes, Sayings, startCluster } from './members.ts';
 import { needs } from '../needs.ts';
 
-/** Applies so many entries that are not in the stream in place of its next message. */
+/** Applies this many entries that are not in the stream, in place of its next message. */
 function goAstray(folder: string, entries: number): void {
   const paths = dataPathsIn(folder);
   using db = openForReading(paths.log);

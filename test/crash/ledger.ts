@@ -139,7 +139,7 @@ export class Ledger {
   }
 }
 
-/** A log without faults that has so many entries, and no files but theirs. */
+/** A log without faults that has this many entries, and no files but theirs. */
 export async function assertSound(data: string, entries: number): Promise<void> {
   const walk = verifyLog(data);
   const faults: VerifyEvent[] = [];

@@ -1,5 +1,5 @@
 // Withholding that is killed at a system call, and on a full disk: all or nothing, and a start finishes it.
-// PRESENCE_KILL_POINTS tries so many of the calls of each kind, one after another.
+// PRESENCE_KILL_POINTS says how many calls of each kind it tries, one after another.
 import assert from 'node:assert/strict';
 import { fork } from 'node:child_process';
 import { once } from 'node:events';

@@ -92,7 +92,7 @@ export class Understood {
   }
 }
 
-/** Reads until so many bytes have come, or what was understood is enough, then cuts the line. */
+/** Reads until this many bytes have come, or what was understood is enough, then cuts the line. */
 export async function readUntil(
   socket: Socket,
   bytes: number,

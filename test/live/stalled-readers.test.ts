@@ -113,7 +113,7 @@ async function* answersOf(socket: Socket): AsyncGenerator<string, undefined> {
   }
 }
 
-/** Reads so many bytes behind the beginning, without the comments, and goes away. */
+/** Reads this many bytes after the beginning, without the comments, and goes away. */
 async function entriesOf(socket: Socket, length: number): Promise<Buffer> {
   const dechunker = new Dechunker();
   const parts: Buffer[] = [];

@@ -35,7 +35,7 @@ export function describeChain(open: Open): void {
       for (const [at, { link }] of lines.entries()) assert.equal(opened.log.linkAt(at + 1), link);
     });
 
-    it('begins behind any entry and ends before any other, or after so many', async () => {
+    it('begins after any entry and ends before any other, or after a number of them', async () => {
       await using opened = await open();
       const { log } = opened;
       const checked = new CheckedLog(log);

@@ -125,7 +125,7 @@ export class CheckedLog {
     return count;
   }
 
-  /** What a reading must give that began when the log had so many entries. */
+  /** What a reading must give that began when the log had this many entries. */
   expect(selection: Partial<Selection>, length: number = this.entries.length): ExpectedReading {
     const { facets = [], order = 'newest', limit = Infinity } = selection;
     const wanted = Array.from({ length: countConditions(facets) }, (_, at) => {

@@ -10,7 +10,7 @@ import { createProgram } from './program.ts';
 const unused = {} as Parameters<typeof createProgram>[0];
 const program = await createProgram(unused, '1.2.3');
 
-/** The words of a command line, of which some are in quotes. */
+/** The words of a command line. Some are in quotes. */
 function words(line: string): string[] {
   const found = line.matchAll(/'([^']*)'|"([^"]*)"|(\S+)/g);
   return [...found].map(([, single, double, bare]) => single ?? double ?? bare ?? '');

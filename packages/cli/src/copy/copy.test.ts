@@ -77,7 +77,7 @@ suite('presence export and import', () => {
   });
   after(() => rm(folder, { recursive: true, force: true }));
 
-  test('make the same log again, of which an export has the same bytes', async () => {
+  test('make the same log again, and its export has the same bytes', async () => {
     const exported = await readFile(at('log.ndjson'));
     const imported = await presence('import', at('log.ndjson'), '--data', at('copy'));
     assert.deepEqual(imported, {

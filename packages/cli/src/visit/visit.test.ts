@@ -98,7 +98,7 @@ function shell(script: string, ...args: readonly string[]): Promise<Run> {
   return run(['sh', '-c', script, 'sh', process.execPath, COMMAND, ...args]);
 }
 
-/** What stands on a terminal of so many columns. */
+/** What stands on a terminal of this width. */
 async function screen(columns: number, ...args: readonly string[]): Promise<string> {
   const words = [process.execPath, COMMAND, ...args].map((word) => `'${word}'`).join(' ');
   const command = `stty cols ${columns}; exec ${words}`;

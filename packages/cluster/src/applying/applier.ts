@@ -1,4 +1,4 @@
-/** Has the replica apply messages in their order, as many in one transaction as have come. */
+/** Has the replica apply messages in their order. All that have come share one transaction. */
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { OrderedBatch, Replica } from '@open-presence/gateway/replica';

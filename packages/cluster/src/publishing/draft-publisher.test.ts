@@ -49,7 +49,7 @@ class TestStream {
     );
   }
 
-  /** A batch of so many drafts. */
+  /** A batch of `count` drafts. */
   append(count = 1, body = '"text":"x"'): void {
     const draft = { ...draftOf({ body }), key: undefined, large: undefined };
     this.#batches += 1;

@@ -36,7 +36,7 @@ import {
 const SEEDS = 5;
 const MESSAGES = 60;
 
-/** Drafts of which some have a key that another has; all others have a text of their own. */
+/** Some drafts have a key that another has; each of the others has a text of its own. */
 function messagesOf(random: (below: number) => number): PlacedMessage[] {
   return Array.from({ length: MESSAGES }, (_, index) => {
     const time = 1_700_000_000_000 + index;

@@ -91,7 +91,7 @@ async function readInTurns(
   setQuery(request, canonical.join('&'));
 }
 
-/** The end of as many pairs as fit into a part, or of the one at `start`. */
+/** The end of the last pair that fits into a part, or of the one at `start`. */
 function endOfPairs(query: string, start: number): number {
   if (query.length - start <= PART_LENGTH) return query.length;
   const last = query.lastIndexOf('&', start + PART_LENGTH);

@@ -7,7 +7,7 @@ import { facet, facetOfMention, FACET_SIZE, isOfText, VERSION_AT, type Facet } f
 
 /** The version that no UUID here has, and no facet of a text. */
 const DERIVED = 0x10;
-/** A name is looked for by its first words: an index has so many of each mention. */
+/** The words of a name that an index has of each mention, and a search looks for. */
 const MAX_WORDS = 4;
 /** Characters of a word that count. */
 const MAX_WORD = 64;

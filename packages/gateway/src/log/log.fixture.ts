@@ -79,7 +79,7 @@ export function metadataOf(appended: AppendResult): EntryMetadata {
   return appended.metadata;
 }
 
-/** A body of just so many bytes: JSON members, if that is enough for any, without repetition. */
+/** A body of exactly this size: JSON members, if there is room for any, without repetition. */
 export function bodyOf(size: number, seed: number): Uint8Array {
   const random = randomOf(seed);
   const body = Buffer.alloc(size);

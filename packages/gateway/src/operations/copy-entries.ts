@@ -6,8 +6,8 @@
  *   with its seq.
  * Test: `packages/gateway/src/operations/copy-entries.test.ts` “makes the same log, which goes on
  *   by itself” “refuses what does not follow with its seq, and keeps what came before”
- * Test: `packages/cli/src/copy/copy.test.ts` “make the same log again, of which an export has the
- *   same bytes”
+ * Test: `packages/cli/src/copy/copy.test.ts` “make the same log again, and its export has the same
+ *   bytes”
  */
 import { GatewayError } from '@open-presence/protocol';
 

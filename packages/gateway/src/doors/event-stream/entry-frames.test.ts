@@ -29,7 +29,7 @@ function frameOf({ metadata: { seq, kind }, text }: TestEntry): string {
   return `id: ${seq}\nevent: ${kind}\ndata: ${text}\n\n`;
 }
 
-/** A log of which a reading comes in these pieces, through one buffer. */
+/** A log whose readings come in these pieces, through one buffer. */
 function logOf(pieces: Iterable<Uint8Array>): Log {
   return Object.assign(openMemoryLog(), {
     async *readText(): AsyncGenerator<Uint8Array, ReadEnd, undefined> {

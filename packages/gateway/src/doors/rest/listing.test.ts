@@ -19,7 +19,7 @@ async function listingOf(answer: Response): Promise<Listing> {
   return (await answer.json()) as Listing;
 }
 
-/** A log of which every reading is `pieces`, and what became of the readings. */
+/** A log whose every reading is `pieces`, and what became of the readings. */
 function endlessLog(
   piece: Uint8Array,
   times: number,

@@ -10,7 +10,7 @@ import { UrlencodedReader } from './urlencoded-reader.ts';
 
 /** A form up to this size in bytes has the members that the same query would have. */
 const MAX_HELD = 64 * 1024;
-/** How many bytes of a chunk are converted in one piece: they may be as many fields. */
+/** Bytes of a chunk that are converted in one piece: each may be a field. */
 const PART_SIZE = 4096;
 /** RFC 2046 section 5.1.1 allows 70. */
 const MAX_BOUNDARY = 256;

@@ -1,4 +1,4 @@
-/** Draws dense spans from afar: as many blades, seeds and lights as tell how many entries there are. */
+/** Draws dense spans from afar: the number of blades, seeds and lights tells how many entries there are. */
 import type { Kind } from '@open-presence/protocol';
 
 import { coloursOf, type Daytime } from '../colours.ts';

@@ -83,7 +83,7 @@ function growWhisper(source: PlantSource): Growth {
   return builder.finish();
 }
 
-/** A light with rings around it, as many as what is sought. */
+/** A light with a ring around it for each thing that is sought. */
 function growLight({ text }: PlantSource): Growth {
   const random = randomFrom(hashOf(text));
   const builder = new OutlineBuilder();

@@ -13,7 +13,7 @@ function entryOf(seq: number, time: number): GardenEntry {
   return { id: `id ${seq}`, seq, kind: 'garden', time, size: 300, text: 'here' };
 }
 
-/** An activity with so many traces in the first spans. */
+/** An activity with these numbers of traces in the first spans. */
 function activityOf(traces: readonly number[], first = 1): Activity {
   const counts = Array.from({ length: SPANS_PER_TILE }, (_, index) => traces[index] ?? 0);
   const bounds = [first];

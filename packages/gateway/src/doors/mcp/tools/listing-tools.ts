@@ -184,7 +184,7 @@ interface MatchedEntry extends ListedEntry {
   readonly snippet: string | undefined;
 }
 
-/** At least one entry, and as many as fit a result. */
+/** At least one entry, and further ones while they fit into a result. */
 async function readListed(
   reading: AsyncGenerator<Match, ReadEnd, undefined>,
   snippetFor?: (entry: Entry) => string | Promise<string>,

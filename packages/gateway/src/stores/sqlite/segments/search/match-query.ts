@@ -216,7 +216,7 @@ function take(batches: Iterator<readonly Term[], void>): readonly Term[] {
   return step.done === true ? [] : step.value;
 }
 
-/** The terms, as many together as a statement takes. */
+/** The terms, in groups that fit into one statement. */
 function* batchesOf(list: TermList, most = MAX_TERMS): Generator<readonly Term[], void, undefined> {
   let batch: Term[] = [];
   let weight = 0;
