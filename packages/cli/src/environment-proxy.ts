@@ -2,7 +2,7 @@
 import type * as NodeHttp from 'node:http';
 import { createRequire } from 'node:module';
 
-/** Also where `NO_PROXY` does not say so: no proxy reaches a gateway on this machine. */
+/** Even if `NO_PROXY` lacks them: no proxy reaches a gateway on this machine. */
 const THIS_MACHINE = 'localhost,127.0.0.1,::1,[::1]';
 
 type Environment = Readonly<Record<string, string | undefined>>;

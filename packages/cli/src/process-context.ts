@@ -37,7 +37,7 @@ export interface ProcessContext {
    * process. SIGHUP opens log files again and calls `onReload`, SIGUSR2 does nothing.
    */
   stopSignal(onReload?: () => void): Promise<string>;
-  /** Whoever started the process and watches it. */
+  /** The program that started the process and watches it. */
   serviceManager(): ServiceManager;
   /** The process exits with this code once it has nothing left to do. */
   setExitCode(code: number): void;

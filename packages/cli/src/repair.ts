@@ -96,12 +96,12 @@ async function openLineSource(from: string): Promise<LineSource> {
   return singleLines(bytesOf, from, () => log[Symbol.dispose]());
 }
 
-/** Undefined where the folder has files of large entries at most. */
+/** Undefined for a folder without a log, which may still have files of large entries. */
 function openedLog(folder: string): FolderLog | undefined {
   return existsSync(join(folder, 'log.sqlite')) ? openFolderLog(folder) : undefined;
 }
 
-/** A request for each line: few are wanted. */
+/** Sends a request for each line, since few are wanted. */
 function singleLines(
   bytesOf: (seq: number) => AsyncIterable<Uint8Array>,
   folder: string | undefined,

@@ -90,7 +90,7 @@ interface Task {
   readonly state: State;
   readonly access: OwnerAccess;
   readonly ids: readonly string[];
-  /** Whether no entry was found that is meant. */
+  /** Whether the selection has no entry. */
   readonly isEmpty?: boolean;
   readonly options: Options;
   readonly signal: AbortSignal;
@@ -240,7 +240,7 @@ async function run(context: ProcessContext, given: Task): Promise<void> {
     selected > 0 &&
     (options.yes === true || (await confirm(context, task, selected)));
   const changed = isConfirmed ? await change(task, found) : 0;
-  // Also where all was withheld before, so that an interrupted order can be given again.
+  // Even if all was withheld before: the order may repeat one that was interrupted.
   if (options.notice !== undefined && (isConfirmed || (options.dryRun !== true && selected === 0)))
     await closeNotice(task, options.notice);
   if (options.json === true) {

@@ -1,14 +1,14 @@
-/** What a log had withheld after a backup of it, and has to be withheld again where that is restored. */
+/** What was withheld after a backup was made. A restore repeats it. */
 import { readFile, stat } from 'node:fs/promises';
 
 import { Gateway } from '@open-presence/client';
 import { openFolderLog, repeatWithholdings } from '@open-presence/gateway';
 
 export interface RepeatedCases {
-  /** How many entries are not as they are in the log before; undefined where none is known. */
+  /** How many entries differ from the log that is replaced; undefined if there is no such log. */
   readonly missing?: number | undefined;
   readonly repeated?: number;
-  /** Cases of entries that the restored log has not. */
+  /** Cases of entries that the restored log lacks. */
   readonly unknown?: number;
 }
 
@@ -32,7 +32,7 @@ export async function missingCases(
   try {
     for await (const one of casesOfFolder(replaced)) last.set(one.seq, one);
   } catch {
-    // What was there may be why it is restored.
+    // The replaced log may be damaged: that may be why another is restored.
     return undefined;
   }
   const differs = ({ id, seq, state }: Case): boolean => {

@@ -1,4 +1,4 @@
-/** `presence doctor`: looks at what a gateway stands on, and says what to mend. Changes nothing. */
+/** `presence doctor`: checks what a gateway needs, and says what to mend. Changes nothing. */
 import { runningGateway } from '@open-presence/gateway';
 import { Command } from 'commander';
 

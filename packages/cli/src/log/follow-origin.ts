@@ -35,9 +35,9 @@ export class OriginChanged extends Error {
   }
 }
 
-/** How often the origin is asked how far it is, and some of what was copied is read again. */
+/** How often the mirror asks the origin for its head, and reads some copied entries again. */
 const WATCH_MS = 10_000;
-/** Without news for so long, what has arrived is stored: more may come together. */
+/** Entries that arrive within this time are stored together. */
 const GATHER_MS = 20;
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 30_000;
@@ -194,7 +194,7 @@ const BATCH_CHARACTERS = 1024 * 1024;
  */
 export class OriginWithholdings {
   readonly #origin: Pick<CopiedOrigin, 'gateway' | 'copy' | 'signal'>;
-  /** The newest of the origin's numbers that was seen to. */
+  /** The number of the origin's newest case that the copy has repeated. */
   #last = 0;
 
   constructor(origin: Pick<CopiedOrigin, 'gateway' | 'copy' | 'signal'>) {
@@ -204,7 +204,7 @@ export class OriginWithholdings {
   /** Resolves when the copy has erased them. Throws what prevents that. */
   async step(): Promise<void> {
     const { gateway, copy, signal } = this.#origin;
-    // Of an entry, the last case is what counts.
+    // The last case of an entry counts.
     let batch = new Map<number, WithholdingCopy>();
     let last = this.#last;
     let characters = 0;
@@ -219,7 +219,7 @@ export class OriginWithholdings {
     try {
       for await (const found of gateway.withholdings({ after: last, signal })) {
         const { number, seq, at, reason } = found;
-        // It may be on its way as it was before: the next step sees to it.
+        // The entry may be arriving in its earlier form. The next step repeats the case.
         if (seq > copy.head()) break;
         const state = found.state === 'shown' ? 'shown' : 'withheld';
         batch.set(seq, { seq, time: Date.parse(at), reason, state });

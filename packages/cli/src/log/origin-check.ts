@@ -5,7 +5,7 @@ import { PLATFORM_SHA256 } from './platform-sha256.ts';
 
 /** Entries that are read at once. */
 const STEP = 1000;
-/** Entries that are not reported a second time: with more of them, all are reported again. */
+/** Reported entries to remember, so that each is reported once. With more of them, all are reported again. */
 const MAX_REPORTED = 10_000;
 
 /** A gateway, and the copy of its log. */
@@ -13,7 +13,7 @@ export interface CopiedOrigin {
   readonly gateway: Gateway;
   readonly copy: ContinuedLog;
   readonly signal: AbortSignal;
-  /** Called for an entry that is not at the origin what was copied. The copy is good. */
+  /** Called for an entry that has changed at the origin since it was copied. The copy is right. */
   readonly onChanged: (seq: number, description: string) => void;
 }
 

@@ -91,7 +91,7 @@ async function* linesOfExport(path: string, context: ProcessContext): VerifiedLi
   return verifier.checkpoint;
 }
 
-/** Throws `PresenceError` where the log is not the one of the kept checkpoint, or has another link there. */
+/** Throws `PresenceError` if the log is another one than that of the kept checkpoint, or has another link there. */
 async function compare(
   lines: VerifiedLines,
   kept: Checkpoint | undefined,

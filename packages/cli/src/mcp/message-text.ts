@@ -39,7 +39,7 @@ const MEMBERS: readonly JsonPath[] = [
 /** Paths in a message, and the same paths in each message of a batch. */
 const PATHS = [[], ...MEMBERS].flatMap((path) => [path, [null, ...path]]);
 
-/** More than an answer of a gateway can be. */
+/** Longer than any answer of a gateway. */
 export class TooLong extends Error {
   constructor(longest: number) {
     const bytes = longest.toLocaleString('en');

@@ -13,7 +13,7 @@ export interface StartReport {
   readonly serving: (address: string, facts: StartFacts) => void;
 }
 
-/** What the log says of a gateway that begins to serve. Undefined where it is not so. */
+/** What the log says of a gateway that begins to serve. Members that do not apply are undefined. */
 interface StartFacts {
   readonly version: string;
   /** Of the log. */
@@ -33,7 +33,7 @@ interface ReportedSettings extends Pick<Configuration, 'data' | 'threads'> {
 
 /** Addresses that only this machine can reach. */
 const LOOPBACK = /^http:\/\/(?:127\.|\[::1\])/;
-/** Stands for all addresses of this machine, and is none that a client can use. */
+/** These stand for all addresses of this machine. No client can use them. */
 const ANY_ADDRESS = /\/\/(?:0\.0\.0\.0|\[::\])/;
 /** The log says how far the gateway is each time it has read a tenth more of its entries. */
 const LOGGED_PARTS = 10;

@@ -17,7 +17,7 @@ const DATE_LENGTH = '2026-11-22'.length;
 
 export class Tally implements Disposable {
   entries = 0;
-  /** How many of them were withheld: their visitors are not known. */
+  /** How many of them were withheld. Nobody knows their visitors. */
   withheld = 0;
   readonly kinds = new Map<string, number>();
   readonly rooms = new Map<string, number>();
