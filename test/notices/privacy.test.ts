@@ -52,7 +52,8 @@ test('no answer and no other file has a word of a notice', async () => {
   const refused = await fetch(`${url}/api/notice`, { method: 'POST', body: bad });
   assert.equal(refused.status, 422);
   const answers = [await refused.text()];
-  for (const path of [...PATHS, `/api/notice/${number}`, `/api/notice/${closed}`]) {
+  const own = [number, closed].flatMap((each) => [`/api/notice/${each}`, `/notice/${each}`]);
+  for (const path of [...PATHS, '/notice', ...own]) {
     const answer = await fetch(url + path, { headers: { accept: 'text/html, */*;q=0.5' } });
     assert.equal(answer.status, 200, path);
     answers.push(await answer.text());
