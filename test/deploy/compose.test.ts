@@ -12,7 +12,6 @@ interface Service {
   readonly build?: { readonly context: string; readonly dockerfile: string };
   readonly image?: string;
   readonly depends_on?: readonly string[];
-  readonly network_mode?: string;
   readonly environment?: Readonly<Record<string, string>>;
   readonly env_file?: readonly string[];
   readonly volumes?: readonly string[];
@@ -34,13 +33,11 @@ for (const name of ['container/compose.yaml', 'cluster/compose.yaml'])
     const used = new Set<string>();
     const settings = await readFile(join(DEPLOY, 'presence.env'), 'utf8');
     for (const service of Object.values(services)) {
-      const { build, image, depends_on: others = [], network_mode: network = '' } = service;
+      const { build, image, depends_on: others = [] } = service;
       assert.notEqual(build === undefined, image === undefined);
       assert.match(image ?? 'docker.io/x/y:1.0', /^docker\.io\/[\w/-]+:v?\d+\.[\w.-]+$/);
       if (build !== undefined) await access(join(folder, build.context, build.dockerfile));
-      const [, shared] = network.split('service:');
-      for (const other of [...others, ...(shared === undefined ? [] : [shared])])
-        assert.ok(other in services, other);
+      for (const other of others) assert.ok(other in services, other);
       for (const file of service.env_file ?? []) await access(join(folder, file));
       for (const variable of Object.keys(service.environment ?? {}))
         if (build !== undefined) assert.match(settings, new RegExp(`^#?${variable}=`, 'm'));
@@ -52,13 +49,15 @@ for (const name of ['container/compose.yaml', 'cluster/compose.yaml'])
     assert.deepEqual([...used].toSorted(), Object.keys(volumes).toSorted());
   });
 
-test('the Prometheus of one machine reads where its gateway counts', async () => {
+test('the services of one machine find one another', async () => {
   const { gateway, prometheus, backup, caddy } = (await composeOf('container/compose.yaml'))
     .services;
-  const scrape = await readFile(join(DEPLOY, 'prometheus/prometheus.yml'), 'utf8');
-  assert.ok(scrape.includes(`'${gateway?.environment?.['PRESENCE_METRICS']}'`));
-  assert.equal(prometheus?.network_mode, 'service:gateway');
-  assert.ok(prometheus.volumes?.includes('../prometheus:/etc/prometheus:ro'));
+  const scrape = await readFile(join(DEPLOY, 'container/prometheus.yml'), 'utf8');
+  const [address, port] = gateway?.environment?.['PRESENCE_METRICS']?.split(':') ?? [];
+  assert.equal(address, '0.0.0.0');
+  assert.ok(scrape.includes(`'gateway:${port}'`));
+  for (const [rules] of scrape.matchAll(/\S+-alerts\.yml/g))
+    assert.ok(prometheus?.volumes?.includes(`../prometheus/${rules}:/etc/prometheus/${rules}:ro`));
   const image = await readFile(join(DEPLOY, 'container/Dockerfile'), 'utf8');
   for (const volume of backup?.volumes ?? [])
     assert.match(image, new RegExp(`chown 7410:7410.* ${volume.split(':')[1]}\\b`));
