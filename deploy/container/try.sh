@@ -1,109 +1,120 @@
 #!/usr/bin/env bash
-# Builds the Dockerfile with podman where images cannot be pulled, on base images of mmdebstrap, and runs the image and
-# the services of compose.yaml. Needs root, the packages mmdebstrap, podman and runc, the ports 80, 443, 7410 and 9090,
-# Node.js with npm, and the dependencies of the repository and its tests:
+# Builds the container image where images cannot be pulled, on base images of base-images.sh, and runs it as
+# docs/operating.md says, by Docker and by podman; then the services of compose.yaml. Needs root, Debian's docker.io,
+# iproute2, mmdebstrap, podman and runc, Node.js with npm, and the dependencies of the repository; some minutes:
 #   deploy/container/try.sh [BASE.tar]
-# Of the official base images it has the names, a Debian of the same release, and the same Node.js; of those of Caddy and
-# Prometheus, the names and Debian's packages. Limits of descriptors and health checks, which need systemd, are left out.
+# Docker and podman have storage and a network of their own: images, ports and a Docker of the machine are not touched.
+# Docker Compose is Debian's newest. The gateway gets no more descriptors than this machine allows.
 set -euo pipefail
 
 source=$(git rev-parse --show-toplevel)
 folder=$(mktemp -d)
-base=${1:-$folder/base.tar}
-run=(podman --root "$folder/storage" --runroot "$folder/run" --cgroup-manager cgroupfs --runtime runc)
-limits=$(ulimit -Hn)
-start=("${run[@]}" run --detach --no-healthcheck --ulimit "nofile=$limits:$limits" --ulimit nproc=4096:4096)
+network=${folder##*/}
+inside=(nsenter "--net=/run/netns/$network")
+export DOCKER_HOST=unix://$folder/docker.sock DOCKER_CONFIG=$folder
+# Without systemd, podman has no timers for health checks.
+export CONTAINERS_CONF=$folder/containers.conf DISABLE_HC_SYSTEMD=true
+podman=("${inside[@]}" podman --root "$folder/podman" --runroot "$folder/podman-run")
+limit=$(ulimit -Hn)
+docker=
+# shellcheck source=deploy/container/checks.sh
+. "$source/deploy/container/checks.sh"
 
+start_docker() { # start_docker COMMAND…
+	"$@" --data-root "$folder/docker" --exec-root "$folder/docker-run" --pidfile "$folder/docker.pid" \
+		--host "$DOCKER_HOST" --group root >>"$folder/docker.log" 2>&1 &
+	docker=$!
+	until_matches Server docker version
+}
+stop_docker() {
+	kill "$docker"
+	wait "$docker" || true
+}
 finish() {
-	"${run[@]}" system reset --force >/dev/null 2>&1 || true
+	docker ps --all --quiet | xargs --no-run-if-empty docker rm --force >/dev/null || true
+	"${podman[@]}" system reset --force >/dev/null 2>&1 || true
+	[ -z "$docker" ] || stop_docker
+	umount "$folder"/docker-run/netns/* || true
+	ip netns delete "$network" || true
 	rm -rf "$folder"
 }
+ask() { "${inside[@]}" curl --silent --cacert "$folder/root.crt" "$@"; }
+say() { ask "$1/api/seeds" --data "{\"text\":\"$2\"}" --output /dev/null --write-out '%{http_code}'; }
+
 trap finish EXIT
-until_matches() { # until_matches PATTERN COMMAND…
-	local pattern=$1
-	shift
-	for _ in $(seq 120); do
-		if "$@" 2>/dev/null | grep -q "$pattern"; then printf '%s: %s\n' "$*" "$pattern" && return; fi
-		sleep 1
-	done
-	printf 'FAILED: %s never gives "%s"\n' "$*" "$pattern" >&2 && exit 1
-}
-expect() { # expect TEXT COMMAND…
-	local wanted=$1 found
-	shift
-	found=$("$@" 2>&1) || true
-	[ "$found" = "$wanted" ] || { printf 'FAILED: %s gives "%s"\n' "$*" "$found" >&2 && exit 1; }
-	printf '%s: %s\n' "$*" "$wanted"
-}
-
-[ -f "$base" ] || mmdebstrap --quiet --variant=minbase --include=ca-certificates bookworm "$base"
-"${run[@]}" import "$base" docker.io/library/debian:bookworm-slim
-mkdir -p "$folder/node/usr/local/bin" "$folder/node/usr/local/lib/node_modules" "$folder/node/etc/ssl"
-tar -xf "$base" -C "$folder/node" --exclude='./dev/*'
-cp "$source/node_modules/node/bin/node" "$folder/node/usr/local/bin/"
-cp --no-dereference /usr/lib/*-linux-gnu/libatomic.so.1* "$folder/node/usr/lib/"
-cp -r "$(npm root --global 2>/dev/null)/npm" "$folder/node/usr/local/lib/node_modules/"
-ln -s ../lib/node_modules/npm/bin/npm-cli.js "$folder/node/usr/local/bin/npm"
-# For a machine whose way to the registry has certificates of its own.
-cp -rL --remove-destination /etc/ssl/certs "$folder/node/etc/ssl/"
-image=$(grep -oE 'docker.io/library/node:\S+' "$source/deploy/container/Dockerfile")
-tar -c -C "$folder/node" . | "${run[@]}" import \
-	--change "ENV NODE_EXTRA_CA_CERTS=/etc/ssl/certs/ca-certificates.crt" - "$image"
-rm -r "$folder/node"
-
-mkdir "$folder/context"
+mkdir "$folder/context" "$folder/cli-plugins"
+echo '{}' >"$folder/config.json"
 git -C "$source" archive HEAD | tar -x -C "$folder/context"
-"${run[@]}" build --isolation chroot --network host --pull-never --file "$folder/context/deploy/container/Dockerfile" \
-	--format docker --tag open-presence "$folder/context"
-"${run[@]}" image ls
-expect 7410:7410 "${run[@]}" image inspect --format '{{.Config.User}}' open-presence
+start_docker dockerd --bridge none --iptables=false
+"$source/deploy/container/base-images.sh" "$folder" "${1:-$folder/base.tar}"
+cd "$folder/context"
+docker build --network host --file deploy/container/Dockerfile --tag open-presence .
+stop_docker
+ip netns add "$network"
+"${inside[@]}" ip link set lo up
+start_docker "${inside[@]}" dockerd
 
-# As docs/operating.md runs it; the second time with the volume of the first.
+# The image alone, again with the volume of a container that was removed, and as another user.
 url=http://127.0.0.1:7410
-run_alone() {
-	"${start[@]}" --name presence --read-only --tmpfs /tmp --volume presence:/var/lib/presence \
-		--env-file "$source/deploy/presence.env" --publish 127.0.0.1:7410:7410 --stop-timeout 300 open-presence
-	until_matches breathing curl -s "$url/api"
+try_image() { # try_image ENGINE…
+	local start=("$@" run --detach --name presence --read-only --tmpfs /tmp --env-file deploy/presence.env
+		--publish 127.0.0.1:7410:7410 --stop-timeout 300)
+	"${start[@]}" --volume presence:/var/lib/presence open-presence
+	until_matches breathing ask "$url/api"
+	expect 201 say "$url" kept
+	[ "$1" = docker ] || "$@" healthcheck run presence
+	until_matches '^healthy' "$@" inspect --format '{{.State.Health.Status}}' presence
+	until_matches 'Stores in /var/lib/presence' "$@" exec presence presence config
+	"$@" run --rm --volumes-from presence open-presence verify --data /var/lib/presence
+	"$@" stop presence
+	expect 0 "$@" inspect --format '{{.State.ExitCode}}' presence
+	"$@" rm presence
+	"${start[@]}" --volume presence:/var/lib/presence open-presence
+	until_matches kept ask "$url/api/seeds"
+	"$@" rm --force presence
+	install --directory --owner=1234 "$folder/$1-data"
+	"${start[@]}" --user 1234 --volume "$folder/$1-data:/var/lib/presence" open-presence
+	until_matches breathing ask "$url/api"
+	expect 201 say "$url" 'by another user'
+	"$@" rm --force presence
 }
-run_alone
-expect 201 curl -s -o /dev/null -w '%{http_code}' "$url/api/seeds" -d '{"text":"kept"}'
-health=$("${run[@]}" image inspect --format '{{index .Config.Healthcheck.Test 3}}' open-presence)
-expect "" "${run[@]}" exec presence node -e "$health"
-until_matches 'Stores in /var/lib/presence' "${run[@]}" exec presence presence config
-"${run[@]}" stop presence
-expect 0 "${run[@]}" inspect --format '{{.State.ExitCode}}' presence
-"${run[@]}" rm presence
-run_alone
-until_matches kept curl -s "$url/api/seeds"
-"${run[@]}" rm --force presence
+try_image docker
+printf '%s\n' '[engine]' 'cgroup_manager = "cgroupfs"' 'runtime = "runc"' '[containers]' \
+	"default_ulimits = [\"nofile=$limit:$limit\", \"nproc=4096:4096\"]" >"$CONTAINERS_CONF"
+docker save open-presence | "${podman[@]}" load
+try_image "${podman[@]}"
 
-# The services of compose.yaml: twice, over the same volumes.
-mmdebstrap --quiet --variant=minbase --include=ca-certificates,caddy,prometheus bookworm "$folder/services.tar"
-image_of() { grep -oE "docker.io/\S+/$1:\S+" "$source/deploy/container/compose.yaml"; }
-"${run[@]}" import --change 'CMD caddy run --config /etc/caddy/Caddyfile' "$folder/services.tar" "$(image_of caddy)"
-"${run[@]}" import --change 'CMD prometheus --config.file=/etc/prometheus/prometheus.yml --storage.tsdb.path=/prometheus' "$folder/services.tar" \
-	"$(image_of prometheus)"
-"${run[@]}" network create presence
+# The services, twice over the same volumes. Between, the gateway is killed, and Docker starts it again.
+compose=$("$source/scripts/debian-program.sh" docker-compose usr/libexec/docker/cli-plugins/docker-compose 2.20.0)
+ln -s "$compose" "$folder/cli-plugins/docker-compose"
+NODE=node1 ADDRESS=192.0.2.1 CERTIFICATES=/srv docker compose --file deploy/cluster/compose.yaml config --quiet
+sed -i "s/nofile: .*/nofile: $limit/" deploy/container/compose.yaml
+for service in gateway backup; do docker tag open-presence "open-presence-$service"; done
+docker_compose() { docker compose --project-name open-presence "$@"; }
 site=https://localhost
-ask=(curl --silent --insecure)
-for time in first second; do
-	"$source/node_modules/.bin/node" "$source/scripts/compose-runs.ts" "$source/deploy/container/compose.yaml" \
-		PRESENCE_DOMAIN=localhost >"$folder/runs"
-	while read -r line; do
-		eval "\"\${start[@]}\" $line" </dev/null
-	done <"$folder/runs"
-	until_matches breathing "${ask[@]}" "$site/api"
-	expect 201 "${ask[@]}" "$site/api/seeds" -o /dev/null -w '%{http_code}' -d "{\"text\":\"the $time\"}"
-	until_matches 'the first' "${ask[@]}" "$site/api/seeds"
-	timeout 5 "${ask[@]}" "$site/api/events" --no-buffer >"$folder/events" &
+try_services() { # try_services TEXT
+	until_matches '<html' ask --header 'Accept: text/html' "$site/"
+	ask --no-buffer --max-time 10 "$site/api/events" >"$folder/events" &
 	sleep 1
-	expect 201 "${ask[@]}" "$site/api/seeds" -o /dev/null -w '%{http_code}' -d '{"text":"live"}'
-	until_matches live cat "$folder/events"
-	until_matches '"1"' curl -s '127.0.0.1:9090/api/v1/query?query=up'
-	until_matches PresenceServerMissing curl -s 127.0.0.1:9090/api/v1/rules
-	"${run[@]}" exec backup presence backup /var/backups/presence
-	"${run[@]}" exec backup presence verify /var/backups/presence
-	# Prometheus has the network of the gateway, and goes before it.
-	for name in caddy prometheus backup gateway; do "${run[@]}" rm --force --time 5 "$name"; done
+	expect 201 say "$site" "$1"
+	until_matches "$1" cat "$folder/events"
+	# A sample of now: Prometheus would still give an older one of a gateway that it has lost.
+	until_matches '"value"' ask --get 127.0.0.1:9090/api/v1/query \
+		--data-urlencode "query=timestamp(up == 1) > $(date +%s)"
+	until_matches PresenceDown ask 127.0.0.1:9090/api/v1/rules
+	docker_compose exec -T backup presence backup /var/backups/presence
+	docker_compose exec -T backup presence verify /var/backups/presence
+}
+root=(docker_compose exec -T caddy cat /data/caddy/pki/authorities/local/root.crt)
+for time in first second; do
+	PRESENCE_DOMAIN=localhost docker compose --file deploy/container/compose.yaml up --detach
+	until_matches BEGIN "${root[@]}" # the second time, it is the authority of the first
+	[ -f "$folder/root.crt" ] || "${root[@]}" >"$folder/root.crt"
+	try_services "$time"
+	until_matches first ask "$site/api/seeds"
+	kill -9 "$(docker inspect --format '{{.State.Pid}}' open-presence-gateway-1)"
+	until_matches breathing ask "$site/api"
+	try_services "$time, killed"
+	docker_compose down
 done
 echo "All of it ran."

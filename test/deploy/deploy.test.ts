@@ -100,7 +100,9 @@ test(
   async () => {
     for (const script of ['preinst', 'postinst', 'prerm', 'postrm'])
       await run('sh', ['-n', join(DEPLOY, 'debian', script)]);
-    await run('bash', ['-n', join(DEPLOY, 'debian/try.sh')]);
+    const scripts = ['debian/try.sh', 'container/try.sh', 'container/base-images.sh'];
+    for (const script of [...scripts, 'container/checks.sh'])
+      await run('bash', ['-n', join(DEPLOY, script)]);
     await run('xmllint', ['--noout', '--nonet', join(DEPLOY, 'launchd/open-presence.plist')]);
   },
 );
