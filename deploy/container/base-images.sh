@@ -16,7 +16,8 @@ mkdir -p "$node/usr/local/bin" "$node/usr/local/lib/node_modules" "$node/etc/ssl
 tar -xf "$base" -C "$node" --exclude='./dev/*'
 cp "$source/node_modules/node/bin/node" "$node/usr/local/bin/"
 cp --no-dereference /usr/lib/*-linux-gnu/libatomic.so.1* "$node/usr/lib/"
-cp -r "$(npm root --global 2>/dev/null)/npm" "$node/usr/local/lib/node_modules/"
+npm=$(dirname "$(dirname "$(readlink -f "$(command -v npm)")")")
+cp -r "$npm" "$node/usr/local/lib/node_modules/"
 ln -s ../lib/node_modules/npm/bin/npm-cli.js "$node/usr/local/bin/npm"
 # For a machine whose way to the registry has certificates of its own.
 cp -rL --remove-destination /etc/ssl/certs "$node/etc/ssl/"

@@ -34,8 +34,8 @@ finish() {
 	docker ps --all --quiet | xargs --no-run-if-empty docker rm --force >/dev/null || true
 	"${podman[@]}" system reset --force >/dev/null 2>&1 || true
 	[ -z "$docker" ] || stop_docker
-	umount "$folder"/docker-run/netns/* || true
-	ip netns delete "$network" || true
+	umount "$folder"/docker-run/netns/* 2>/dev/null || true
+	ip netns delete "$network" 2>/dev/null || true
 	rm -rf "$folder"
 }
 ask() { "${inside[@]}" curl --silent --cacert "$folder/root.crt" "$@"; }
