@@ -43,7 +43,7 @@ export const notices: readonly Case[] = [
         'POST',
         `${PATH}?page=${encodeURIComponent(page)}`,
         { ...BROWSER, 'content-type': 'application/x-www-form-urlencoded' },
-        new URLSearchParams({ what: 'nothing <b>', why }).toString(),
+        new URLSearchParams({ what: 'nothing <b>', why, more: 'and this' }).toString(),
       );
     for (const page of ['/notice/{number}', '//other.example']) {
       const location = (await post(page, 'Close it')).expect(303).header('location') ?? '';
@@ -55,5 +55,6 @@ export const notices: readonly Case[] = [
     const refused = (await post('/', ' ')).expect(422);
     assert.equal(refused.type, 'text/html');
     assert.match(refused.text, / value="nothing &lt;b&gt;"/);
+    assert.match(refused.text, /name="more"[^>]*>\s*and this</);
   }),
 ];

@@ -114,6 +114,40 @@ test('what is shown again is back on pages that are open', needs('chromium'), as
   }
 });
 
+test('what is hidden while a page loads it again stays away', needs('chromium'), async () => {
+  await using gateway = await startGatewayProcess();
+  await using browser = await startChromium();
+  const { id } = await new Gateway(gateway.url, { identity: 'A' }).leaveTrace(SECRET);
+  const page = await browser.newPage();
+  const stream = page.waitForResponse(/\/web\/events/);
+  await page.goto(`${gateway.url}/entries/${id}`);
+  await stream;
+  const loading = Promise.withResolvers<void>();
+  const hidden = Promise.withResolvers<void>();
+  await page.route(`**/web/entries/${id}`, async (route) => {
+    const response = await route.fetch();
+    loading.resolve();
+    await hidden.promise;
+    await route.fulfill({ response });
+  });
+  const change = async (command: 'hide' | 'show', reason: string): Promise<void> => {
+    const { code, stderr } = await run(command, gateway.data, id, '--reason', reason, '--yes');
+    assert.equal(code, 0, stderr);
+  };
+  await change('hide', 'the first');
+  await page.getByText('the first').waitFor();
+  await change('show', 'an appeal');
+  await loading.promise;
+  await change('hide', 'the second');
+  await page.getByText('the second').waitFor();
+  const arrived = page.waitForResponse(`**/web/entries/${id}`);
+  hidden.resolve();
+  await (await arrived).finished();
+  await page.evaluate('new Promise((done) => setTimeout(done, 100))');
+  const text = await page.getByRole('main').innerText();
+  assert.ok(text.includes('the second') && !text.includes(SECRET), text);
+});
+
 test(
   'the outbox says why a gateway takes nothing, and brings it later',
   needs('chromium'),

@@ -1,12 +1,12 @@
-/** The commands that documents tell somebody to run. */
+/** What documents tell somebody to run. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const DOCS = join(import.meta.dirname, '../../docs');
 const PROGRAM =
-  /^(?:[A-Z]+=\S+ )?(?:curl|deploy\/\S+|docker|nats|npm|npx|presence|restic|rsync|sudo|systemctl) /;
+  /^(?:[A-Z]+=\S+ )*(?:curl|docker|nats|npm|npx|presence|restic|rsync|sudo|systemctl) /;
 
-/** With how each of them is found: lines of code, and code within a sentence that has more than a name. */
+/** Each line of code, a command or not, and each command within a sentence that is more than a name. */
 export function commandsIn(document: string): readonly string[] {
   const text = readFileSync(join(DOCS, document), 'utf8');
   const lines = text.replaceAll(/ \\\n\s+/g, ' ').split('\n');
@@ -16,8 +16,8 @@ export function commandsIn(document: string): readonly string[] {
   const isWhole = (code: string): boolean => / (?:-|[A-Z]|\/|show\b|close\b|erase\b)/.test(code);
   return [
     ...lines.filter(isCode).map((line) => line.trim()),
-    ...spans.filter((code) => isWhole(code)),
-  ].filter((code) => PROGRAM.test(code));
+    ...spans.filter((code) => isWhole(code) && PROGRAM.test(code)),
+  ];
 }
 
 /** Without what is in brackets, and with it. */

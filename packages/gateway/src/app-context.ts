@@ -33,6 +33,7 @@ export function createAppContext(parts: AppParts, services: HttpServices): DoorC
     languageFile: text,
     languageHash: contentHash(text),
     ownTexts,
+    ownTextsHash: contentHash(Buffer.from(JSON.stringify([...ownTexts]))),
     grammar: createGrammar(language),
     log,
     notices,

@@ -48,6 +48,7 @@ import {
   type ReloadedSettings,
 } from './load-language.ts';
 import { type MetricsAddress, startMetrics } from './metrics-endpoint.ts';
+import { reloader } from './reloader.ts';
 import { type LogConfig, openLog } from './open-log.ts';
 import { dataPathsIn } from './stores/sqlite/data-paths.ts';
 import { LOG_FORMAT } from './stores/sqlite/log/log-database.ts';
@@ -255,24 +256,6 @@ export async function startGateway(config: GatewayConfig): Promise<Gateway> {
       await Promise.all([workers.disposeAsync(), listener[Symbol.asyncDispose]()]);
       await rest.disposeAsync();
     },
-  };
-}
-
-/** One after the other. Those settings that a call lacks are as before. */
-function reloader(
-  initial: ReloadedSettings,
-  apply: (settings: ReloadedSettings) => Promise<void>,
-): (changed?: ReloadedSettings) => Promise<void> {
-  let current = { language: initial.language, publicUrl: initial.publicUrl };
-  let last = Promise.resolve();
-  return async (changed = {}) => {
-    const reloading = last.then(async () => {
-      const settings = { ...current, ...changed };
-      await apply(settings);
-      current = settings;
-    });
-    last = reloading.catch(() => {});
-    await reloading;
   };
 }
 

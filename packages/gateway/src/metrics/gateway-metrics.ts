@@ -40,12 +40,16 @@ export interface GaugeSources {
   readonly state: () => State;
   /** Undefined until the log is open. */
   readonly log: () => LogGauges | undefined;
-  readonly notices: () => Promise<{
-    readonly open: number;
-    readonly bytes: number;
-    /** When the oldest that is open came, in seconds since 1970. */
-    readonly oldest: number | undefined;
-  }>;
+  /** Undefined until they have been looked through once. */
+  readonly notices: () => Promise<
+    | {
+        readonly open: number;
+        readonly bytes: number;
+        /** When the oldest that is open came, in seconds since 1970. */
+        readonly oldest: number | undefined;
+      }
+    | undefined
+  >;
   /** How many visitors are here, by the slug of their room. */
   readonly visitors: () => ReadonlyMap<string | undefined, number>;
 }
@@ -156,17 +160,17 @@ export class GatewayMetrics {
     families.gauge(
       'presence_notices_open',
       'Notices to the operator that are not closed.',
-      single(async () => (await notices()).open),
+      single(async () => (await notices())?.open),
     );
     families.gauge(
       'presence_notices_oldest_timestamp_seconds',
       'When the oldest open notice came. Missing where none is open.',
-      single(async () => (await notices()).oldest),
+      single(async () => (await notices())?.oldest),
     );
     families.gauge(
       'presence_notices_bytes',
       'Bytes of all notices in the data folder.',
-      single(async () => (await notices()).bytes),
+      single(async () => (await notices())?.bytes),
     );
   }
 

@@ -19,6 +19,8 @@ export interface OperationsContext {
   readonly languageHash: string;
   /** By name: Markdown that the operator has written for visitors. */
   readonly ownTexts: ReadonlyMap<string, string>;
+  /** Hash of these texts: part of the tags of pages. */
+  readonly ownTextsHash: string;
   readonly notices: Notices;
   readonly presence: Presence;
   readonly recentAuthors: RecentAuthors;

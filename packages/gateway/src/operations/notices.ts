@@ -11,9 +11,10 @@
  * Test: `test/notices/notices.test.ts` “is kept when the gateway is killed after the answer”
  */
 import { randomBytes } from 'node:crypto';
-import { chmod, mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { chmod, mkdir, open, opendir, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { platform } from 'node:os';
 import { dirname, join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 
 import { type Fault, GatewayError, quoted } from '@open-presence/protocol';
 
@@ -47,13 +48,13 @@ const MAX_PREVIEW = 16 * 1024;
 /** In bytes: what a list reads of each notice. */
 const PREVIEW_SIZE = 64 * 1024;
 const READ_SIZE = 64 * 1024;
+/** How long metrics wait for it: Prometheus gives all of them ten seconds. */
+const MEASURE_WAIT_MS = 1000;
 
 /** The second of its arrival, and 80 bits that nobody can guess. */
 const NUMBER = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z-[0-9a-f]{20}$/;
 const TEXT = '.json';
 const CLOSED = '.closed';
-/** Changes that are closer together than clocks tell apart are older than this. */
-const SETTLED_MS = 1000;
 /** Its words must go, and may be there still. */
 const ERASING = '.erasing';
 const UNFINISHED = '.new';
@@ -73,11 +74,10 @@ interface NoticesMeasure {
   readonly oldest: number | undefined;
 }
 
-const NO_NOTICES: NoticesMeasure = { open: 0, bytes: 0, oldest: undefined };
-
 export class Notices {
   readonly #folder: string;
-  #measured: (NoticesMeasure & { readonly mtimeMs: number }) | undefined;
+  #measured: NoticesMeasure | undefined;
+  #measuring: Promise<void> | undefined;
 
   constructor(dataFolder: string) {
     this.#folder = join(dataFolder, 'notices');
@@ -180,47 +180,61 @@ export class Notices {
     return state;
   }
 
-  /** How many are open, when the oldest of them came, in seconds since 1970, and the bytes of all. */
-  async measure(): Promise<NoticesMeasure> {
-    const folder = await orMissing(stat(this.#folder));
-    if (folder === undefined) return NO_NOTICES;
-    // Each change of a notice adds or removes a file, and the folder has the time of the last one.
-    const { mtimeMs } = folder;
-    if (this.#measured?.mtimeMs === mtimeMs) return this.#measured;
-    const isSettled = Date.now() > mtimeMs + SETTLED_MS;
-    const measure = await this.#measureFiles();
-    this.#measured = isSettled ? { ...measure, mtimeMs } : undefined;
-    return measure;
+  /**
+   * How many are open, when the oldest of them came, in seconds since 1970, and the bytes of all. Where it takes
+   * long, resolves with what was found last; undefined the first time.
+   */
+  async measure(): Promise<NoticesMeasure | undefined> {
+    this.#measuring ??= this.#measureFiles();
+    await Promise.race([this.#measuring, setTimeout(MEASURE_WAIT_MS, undefined, { ref: false })]);
+    return this.#measured;
   }
 
-  async #measureFiles(): Promise<NoticesMeasure> {
-    const names = (await orMissing(readdir(this.#folder))) ?? [];
-    let bytes = 0;
-    for (const name of names) bytes += (await orMissing(stat(join(this.#folder, name))))?.size ?? 0;
-    const closed = new Set(names.filter((name) => name.endsWith(CLOSED)));
-    const open = names
-      .filter((name) => name.endsWith(TEXT))
-      .map((name) => name.slice(0, -TEXT.length))
-      .filter((number) => !closed.has(number + CLOSED))
-      .toSorted();
-    const oldest = open[0] === undefined ? undefined : await this.state(open[0]);
-    return {
-      open: open.length,
-      bytes,
-      oldest: oldest && Date.parse(oldest.received) / 1000,
-    };
+  /** However many files there are, they are looked at for a tenth of the time at most. */
+  async #measureFiles(): Promise<void> {
+    const begun = performance.now();
+    try {
+      this.#measured = await this.#readSizes();
+    } finally {
+      const pause = 10 * (performance.now() - begun);
+      void setTimeout(pause, undefined, { ref: false }).then(() => (this.#measuring = undefined));
+    }
+  }
+
+  async #readSizes(): Promise<NoticesMeasure> {
+    let [count, bytes] = [0, 0];
+    let oldest: string | undefined;
+    for await (const name of this.#files()) {
+      const file = await orMissing(stat(join(this.#folder, name)));
+      if (file === undefined) continue;
+      bytes += file.size;
+      if (!name.endsWith(TEXT)) continue;
+      const number = name.slice(0, -TEXT.length);
+      const closing = await orMissing(stat(this.#path(number, CLOSED)));
+      if (closing !== undefined) continue;
+      count += 1;
+      if (oldest === undefined || number < oldest) oldest = number;
+    }
+    const state = oldest === undefined ? undefined : await this.state(oldest);
+    return { open: count, bytes, oldest: state && Date.parse(state.received) / 1000 };
+  }
+
+  /** Their names, in any order: there may be any number of them. */
+  async *#files(): AsyncGenerator<string> {
+    const folder = await orMissing(opendir(this.#folder));
+    for await (const { name } of folder ?? []) yield name;
   }
 
   /** For the start: removes what was being sent when the gateway ended, and completes erasures. */
   async recover(): Promise<void> {
-    for (const name of (await orMissing(readdir(this.#folder))) ?? [])
+    for await (const name of this.#files())
       if (name.endsWith(UNFINISHED)) await rm(join(this.#folder, name), { force: true });
     await this.tidy();
   }
 
   /** Completes erasures that were interrupted. */
   async tidy(): Promise<void> {
-    for (const name of (await orMissing(readdir(this.#folder))) ?? []) {
+    for await (const name of this.#files()) {
       if (!name.endsWith(ERASING)) continue;
       const number = name.slice(0, -ERASING.length);
       if ((await this.state(number))?.state === 'open') await this.close(number, 'It was erased.');

@@ -49,6 +49,8 @@ export class LiveEntries {
   #collectTimer: ReturnType<typeof setTimeout> | undefined;
   /** Counts connections: what an earlier one receives late is left out. */
   #attempt = 0;
+  /** The ids of entries that are loaded because they are shown again. */
+  readonly #showing = new Set<string>();
   /** Whether entries may have been missed. */
   #wasConnected = false;
 
@@ -82,6 +84,7 @@ export class LiveEntries {
 
   readonly #disconnect = (): void => {
     this.#attempt += 1;
+    this.#showing.clear();
     clearTimeout(this.#retryTimer);
     this.#source?.close();
     this.#source = undefined;
@@ -126,10 +129,12 @@ export class LiveEntries {
     });
     source.addEventListener('withheld', ({ data }) => {
       this.#flush();
-      this.#options.onWithheld([JSON.parse(String(data)) as Withholding]);
+      const withholding = JSON.parse(String(data)) as Withholding;
+      this.#showing.delete(withholding.id);
+      this.#options.onWithheld([withholding]);
     });
     source.addEventListener('shown', ({ data }) => {
-      void this.#showAgain(JSON.parse(String(data)) as Withholding);
+      this.#showAgain(JSON.parse(String(data)) as Withholding).catch(() => {});
     });
     source.addEventListener('presence', ({ data }) => {
       this.#options.onPresence?.(JSON.parse(String(data)) as PresenceChange);
@@ -139,12 +144,14 @@ export class LiveEntries {
     };
   }
 
-  /** Loads the entry, if the page has it. */
+  /** Loads the entry, if the page has it. What is withheld in the meantime stays away. */
   async #showAgain(shown: Withholding): Promise<void> {
     if (document.getElementById(`e${shown.seq}`) === null) return;
+    this.#showing.add(shown.id);
     const answer = await fetch(`/web/entries/${shown.id}`);
     if (!answer.ok) return;
-    this.#options.onWithheld([{ ...shown, entry: (await answer.json()) as PageEntry }]);
+    const entry = (await answer.json()) as PageEntry;
+    if (this.#showing.delete(shown.id)) this.#options.onWithheld([{ ...shown, entry }]);
   }
 
   #parameters(): string {

@@ -1,10 +1,12 @@
 /** A form that only the operator reads, and what became of what was sent with it. */
 import type { VNode } from 'preact';
+import { useContext } from 'preact/hooks';
 
 import { Moment } from '../moment.tsx';
 import type { NoticePage } from '../page-data.ts';
 import { href, useShell, useWords } from '../shell.ts';
 import { LineField, TextField } from '../speaking/form/fields.tsx';
+import { OTHER_FIELDS, SlotsContext } from '../speaking/form/slots.ts';
 
 export function Page({ data }: { readonly data: NoticePage }): VNode {
   return (
@@ -18,6 +20,7 @@ export function Page({ data }: { readonly data: NoticePage }): VNode {
 function Form({ about, problem, description }: NoticePage): VNode {
   const shell = useShell();
   const { notice: words, speaking } = useWords();
+  const others = useContext(SlotsContext)[OTHER_FIELDS];
   const page = new URLSearchParams({ page: href(shell, '/notice/{number}') });
   const propsOf = (name: 'contact' | 'what' | 'why', value = '') => ({
     id: `notice-${name}`,
@@ -43,6 +46,7 @@ function Form({ about, problem, description }: NoticePage): VNode {
         <LineField {...propsOf('what', about)} />
         <TextField {...propsOf('why')} />
         <LineField {...propsOf('contact')} />
+        {others !== undefined && <div>{others}</div>}
         <p class="actions row">
           <button type="submit" class="send">
             {words.send}

@@ -92,13 +92,13 @@ export async function sendUncached(
 
 /** Changes with whatever the page shows, except for its URL. */
 function versionOf(context: DoorRequest, shell: Shell, page: PageModule): string {
-  const { log, languageHash, ownTexts } = context.app;
+  const { log, languageHash, ownTextsHash } = context.app;
   const parts = [
     log.id,
     log.head(),
     readVersion(log),
     languageHash,
-    ...ownTexts.values(),
+    ownTextsHash,
     shell.locale,
     shell.status,
     shell.address,

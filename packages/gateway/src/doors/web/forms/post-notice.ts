@@ -4,15 +4,22 @@ import { NOTICE_FORM } from '../../../operations/notices.ts';
 import type { DoorRequest } from '../../context.ts';
 import { noticePage } from '../pages/notice.ts';
 import { shellOf } from '../shell.ts';
-import { ownPath, pageIn, problemIn, receiveForm, sendRefusedForm } from './page-form.ts';
+import {
+  OTHER_FIELDS,
+  ownPath,
+  pageIn,
+  problemIn,
+  receiveForm,
+  sendRefusedForm,
+} from './page-form.ts';
 
-const FIELDS = ['what', 'why', 'contact'];
+const FIELDS = ['what', 'why', 'contact', OTHER_FIELDS];
 
 export async function postNotice(context: DoorRequest): Promise<void> {
   const { app, request } = context;
   await receiveForm(context, {
     async store(form) {
-      const converter = new FormConverter(request.headers['content-type'], NOTICE_FORM);
+      const converter = new FormConverter(request.headers['content-type'], NOTICE_FORM, true);
       const number = await app.notices.receive(converter.convertChunks(form.chunks()));
       return ownPath(pageIn(context).replaceAll('{number}', number)) ?? `/notice/${number}`;
     },

@@ -8,7 +8,7 @@ import {
   rmSync,
   statSync,
 } from 'node:fs';
-import { copyFile, mkdir, open, rename } from 'node:fs/promises';
+import { copyFile, mkdir, open, opendir, rename } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
 import type { DataPaths } from '../data-paths.ts';
@@ -54,13 +54,13 @@ export async function copyNotices(source: DataPaths, target: DataPaths): Promise
   if (!existsSync(source.notices)) return;
   if (!existsSync(target.notices)) mkdirSync(target.notices, { mode: 0o700 });
   plainFolder(target.folder, 'notices');
-  const names = readdirSync(source.notices);
-  for (const name of names) {
+  for await (const { name } of await opendir(source.notices)) {
     const [from, to] = [join(source.notices, name), join(target.notices, name)];
     const isClosing = name.endsWith('.closed');
     if (isClosing) {
       const text = name.replace(/closed$/, 'json');
-      if (!names.includes(text)) rmSync(join(target.notices, text), { force: true });
+      if (!existsSync(join(source.notices, text)))
+        rmSync(join(target.notices, text), { force: true });
     } else if (!name.endsWith('.json') || isSameSize(from, to)) continue;
     const unfinished = `${to}.new`;
     try {
