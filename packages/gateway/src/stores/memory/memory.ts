@@ -179,7 +179,7 @@ class MemoryLog implements Log {
     return form === 'exact' ? stored && exactEntry(stored) : stored && entryOf(stored);
   }
 
-  // Selects before the generator starts: a read starts when it is called, not at its first step.
+  // Selects at the call, before the generator's first step: a read has what was there when it was called.
   readText(selection: Selection, joiner: ',\n' | '\n'): LogRead<Uint8Array> {
     const { entries, end, signal } = this.#select(selection);
     const texts = entries.map((stored) => portableText(stored.text, stored));

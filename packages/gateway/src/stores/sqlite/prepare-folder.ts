@@ -24,7 +24,7 @@ export function prepareFolder({ folder, ...paths }: DataPaths): void {
   for (const path of Object.values(paths)) if (existsSync(path)) accessSync(path, R_OK | W_OK);
 }
 
-/** Flushes the folders of the log and those above: otherwise a power cut could take the data folder itself. */
+/** Flushes the log's folders and their parents: otherwise a power cut could take the whole data folder. */
 export function flushFolders({ large }: DataPaths): void {
   const { dev } = statSync(large);
   for (let path = large; statSync(path).dev === dev; path = dirname(path)) {
@@ -41,7 +41,7 @@ export function flushFolder(path: string): void {
     handle = openSync(path, 'r');
     fsyncSync(handle);
   } catch (error) {
-    // A folder that may not be read was not made by this gateway; some file systems flush none.
+    // Skips a folder that may not be read: this gateway did not make it. Some file systems flush no folder.
     if (!(error instanceof Error && 'code' in error)) throw error;
     if (error.code !== 'EACCES' && error.code !== 'EINVAL') throw error;
   } finally {

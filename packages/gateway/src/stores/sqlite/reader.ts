@@ -1,4 +1,7 @@
-/** Reads the log in the calling thread. Between two chunks it holds no statement, and yields to other requests. */
+/**
+ * Reads the log in the calling thread. Between two chunks it holds no statement, and other requests have their
+ * turn.
+ */
 import type { DatabaseSync } from 'node:sqlite';
 
 import { Turns, yieldPeriodically } from '../../fair-turns.ts';

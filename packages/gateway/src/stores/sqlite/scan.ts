@@ -49,7 +49,7 @@ export class Scan {
   /** The first entry of the chunk that was skipped last. */
   #skippedTo: Seq = Infinity;
   #pageStart: ReadPosition | undefined;
-  /** The chunk after the one that was read last, which is next if no entry of the kind is between them. */
+  /** The chunk after the last one that was read. It is next if no entry of the kind is between them. */
   #followingChunk: Chunk | undefined;
 
   constructor(options: ScanOptions) {

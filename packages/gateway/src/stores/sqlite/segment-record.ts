@@ -26,7 +26,7 @@ export function segmentFolder({ segments }: DataPaths, number: number): string {
   return join(segments, String(number).padStart(6, '0'));
 }
 
-/** Never makes the data folder: where it was moved, another in its place would be in the way. */
+/** Never makes the data folder: if it was moved, a new one in its place would be in the way. */
 export function makeSegmentFolder(paths: DataPaths, number: number): void {
   makeIfMissing(paths.segments);
   makeIfMissing(segmentFolder(paths, number));
@@ -55,7 +55,7 @@ export function segmentNumbers({ segments }: DataPaths): number[] {
   }
 }
 
-/** Undefined where there is none, or it has changed. Throws where it cannot be read now. */
+/** Undefined if there is no record, or a changed one. Throws if it cannot be read now. */
 export function readRecord(paths: DataPaths, number: number): SegmentRecord | undefined {
   return readChecked(recordFile(paths, number)) as SegmentRecord | undefined;
 }
@@ -71,7 +71,7 @@ export function newestRecord(
   return undefined;
 }
 
-/** Reads what `writeChecked` wrote; undefined where there is nothing, or something else. */
+/** Reads what `writeChecked` wrote. Undefined if there is nothing, or something else. */
 export function readChecked(file: string): unknown {
   try {
     const [sum = '', json = ''] = readFileSync(file, 'utf8').split('\n');

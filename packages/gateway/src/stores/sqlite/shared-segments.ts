@@ -1,4 +1,7 @@
-/** Which segments can be read, what their files look like, and the counts of rooms. Set by their thread alone. */
+/**
+ * Which segments can be read, the fingerprints of their files, and the counts of rooms. Only their thread sets
+ * these.
+ */
 import { crc32 } from 'node:zlib';
 
 import type { RoomCount, Seq } from '../../log/log.ts';

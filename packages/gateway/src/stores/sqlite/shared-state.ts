@@ -28,27 +28,27 @@ export class SharedState {
 
   /** The newest seq in the segments. Set by their thread only. */
   declare indexed: number;
-  /** By how many ms the clock of entries is ahead of `Date.now()`. Set by the writer only. */
+  /** How many ms the clock of entries is ahead of `Date.now()`. Only the writer sets it. */
   declare clockAhead: number;
-  /** Changes whenever an entry becomes unreadable, or readable again. Set by the segments' thread only. */
+  /** Changes when an entry becomes unreadable, or readable again. Only the segments' thread sets it. */
   declare damageVersion: number;
-  /** The newest withholding that readers know of: nothing that is derived has its entry any more. */
+  /** The newest withholding that readers know: nothing derived has its entry any more. */
   declare withheld: number;
   /** The newest withholding in the log. Set by the writer only, as the one before. */
   declare withheldInLog: number;
   /** Entries up to this withholding were removed from the segments. Set by their thread. */
   declare derivedWithheld: number;
-  /** How many messages of its stream the copy of a cluster lacks. Set by the stream's thread only, as the next ones. */
+  /** How many messages of its stream a cluster's copy lacks. Only the stream's thread sets this and the next ones. */
   declare messagesBehind: number;
-  /** How many of the servers that are to have its stream do not have all of it, as far as it is known. */
+  /** How many servers of the stream do not have all of it, as far as is known. */
   declare missingServers: number;
   /** When that copy last had all that its stream had, in ms since 1970. */
   declare completeAt: number;
-  /** Changes whenever the owner lets nothing be stored, or says another reason; 0 while entries are stored. */
+  /** Changes when the owner stops storing, or gives another reason. 0 while entries are stored. */
   declare readOnly: number;
   /** Whether the stream of a cluster takes no messages now. */
   declare streamHolding: boolean;
-  /** Whether an idempotency key was found to be missing. Set by any thread; the writer sees to it. */
+  /** Whether an idempotency key was found to be missing. Any thread sets it; the writer adds the key. */
   declare keysSpoiled: boolean;
   /** Whether entries cannot be indexed now. Set by the segments' thread only. */
   declare searchFailing: boolean;
@@ -145,7 +145,7 @@ export class SharedState {
   }
 }
 
-/** Calls back in this thread when the head moves, or entries were withheld. Waits only while there are callbacks. */
+/** Calls back in this thread when the head moves or entries were withheld. Waits only while there are callbacks. */
 export class HeadWatchers implements Disposable {
   readonly #shared: SharedState;
   readonly #callbacks = new Set<() => void>();

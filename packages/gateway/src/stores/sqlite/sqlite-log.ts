@@ -229,8 +229,7 @@ export class AppendClient {
   }
 
   append(draft: PackedDraft, onResult: (result: WriteResult) => void): void {
-    // Drafts of one turn of the event loop are sent together, unless they are enough for the
-    // writer to start on.
+    // Drafts of one turn of the event loop are sent together, or earlier if the writer has enough to start.
     if (this.#gathered.length === 0) setImmediate(() => this.flush());
     this.#gathered.push({ draft, onResult });
     if (this.#gathered.length >= MAX_BATCH) this.flush();

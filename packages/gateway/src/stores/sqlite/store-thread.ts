@@ -127,7 +127,10 @@ export class StoreThread {
     this.send({ part, cause });
   }
 
-  /** Until the store closes; calls back with the outcome of each step. Throws what is no storage fault. */
+  /**
+   * Runs until the store closes. Calls back with the outcome of each step. Throws any error that is no storage
+   * fault.
+   */
   async repeat(step: () => Promise<void>, onOutcome: (fault?: Error) => void): Promise<void> {
     while (!this.signal.aborted) {
       try {

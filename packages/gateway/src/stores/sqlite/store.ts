@@ -56,7 +56,7 @@ export interface SqliteOptions {
   readonly onProgress?: (progress: OpeningProgress) => void;
   /** Called once for each change, also while the log is being opened. */
   readonly onChange?: (change: StoreChange) => void;
-  /** The name that a log without entries gets. Opening throws if it has entries, and another name. */
+  /** The name for a log without entries. Opening throws if the log has entries and another name. */
   readonly name?: string | undefined;
   /** Whether to go on with what is there if the log has lost entries. */
   readonly acceptLoss?: boolean;
@@ -67,7 +67,7 @@ export interface SqliteOptions {
   readonly acceptClock?: boolean;
   /** Called when the clock jumps, and at the start if it is behind the newest entry. */
   readonly onClock?: (report: ClockReport) => void;
-  /** Called when all entries up to this one were verified in the background, at most once an hour. */
+  /** Called after all entries up to this one were verified in the background, at most once an hour. */
   readonly onVerified?: (seq: Seq) => void;
   /** A thread that takes appends and withholdings, and has the writer store them in its order. */
   readonly appending?: AppendingThread | undefined;
@@ -99,7 +99,7 @@ export interface OpenedCopy extends AsyncDisposable {
   readonly copier: LogCopier;
 }
 
-/** MB of the threads' young generations: garbage is collected while it is in the processor's cache. */
+/** Size of the threads' young generations, in MB: garbage is collected while it is in the processor's cache. */
 const YOUNG_GENERATION_MB = 8;
 const YOUNG_GENERATION_OF_SEGMENTS_MB = 4;
 
@@ -145,7 +145,7 @@ async function startAppending(
   return await start(module, YOUNG_GENERATION_MB, { extra: startOf(port), transfer: [port] });
 }
 
-/** The same without readers and indexes. Throws when the folder has entries of a log of another name. */
+/** The same without readers and indexes. Throws if the folder has entries of a log with another name. */
 export async function openLogCopy(
   options: Pick<SqliteOptions, 'folder' | 'fileThreads' | 'onChange'> & { readonly name: string },
 ): Promise<OpenedCopy> {
@@ -219,7 +219,7 @@ function refuseLog(
   return backup;
 }
 
-/** Throws what `openSqliteLog` would refuse, and changes nothing. No gateway may be running there. */
+/** Throws what `openSqliteLog` would throw, and changes nothing. No gateway may be running there. */
 export function checkLog(folder: string, use: LogUse): void {
   const paths = dataPathsIn(resolve(folder));
   if (isLocked(paths.lock)) throw new Error(`Another process is using "${paths.folder}".`);

@@ -1,4 +1,4 @@
-/** What was said in a withheld entry is in no file of the folder, and in no read that goes on. */
+/** The text of a withheld entry is in no file of the folder, and in no read that goes on. */
 import assert from 'node:assert/strict';
 import { fork } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -87,7 +87,7 @@ async function faultsIn(folder: string): Promise<unknown[]> {
   return faults;
 }
 
-/** Kills a process that withholds, `delay` ms after it was asked; once it has answered if that is undefined. */
+/** Kills a process that withholds: `delay` ms after it was asked, or after its answer if that is undefined. */
 async function killAfter(
   delay: number | undefined,
   folder: string,
@@ -316,7 +316,8 @@ describe('a withheld entry', () => {
 
   it('stays or is withheld with all others, wherever the process is killed', async () => {
     const outcomes = new Set<boolean>();
-    // On a slow machine, half a second may be before any is withheld: the last is killed after all are.
+    // On a slow machine, half a second may pass before anything is withheld. The last kill is after everything
+    // is.
     for (const delay of [0, 20, 100, 500, undefined]) {
       const seqs: Seq[] = [];
       {

@@ -133,7 +133,7 @@ function refuseOther(target: DataPaths, sourceDb: DatabaseSync): void {
   }
 }
 
-/** Whether `log.sqlite` is what the backup before has written. One that was interrupted has no checksum. */
+/** Whether `log.sqlite` is still what the last backup wrote. An interrupted backup has no checksum. */
 async function isUnchanged({ log }: DataPaths, sha256: string | undefined): Promise<boolean> {
   if (!existsSync(log)) return sha256 === undefined;
   return sha256 !== undefined && (await digestOf(log)) === sha256;
@@ -160,7 +160,7 @@ interface Source {
 }
 
 interface Earlier extends Omit<BackupDescription, 'made'> {
-  /** Whether the backup is what was written, without faults: then only what is new is looked for. */
+  /** Whether the backup is still what was written, without faults. If so, only new entries are copied. */
   readonly isSound: boolean;
   readonly quick: boolean;
 }

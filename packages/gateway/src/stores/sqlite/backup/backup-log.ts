@@ -20,8 +20,8 @@ const SPAN = 'seq BETWEEN ? AND ?';
 const UNLIKE = `SELECT seq FROM source.withheld AS theirs WHERE NOT EXISTS (
   SELECT 1 FROM main.withheld AS ours WHERE ours.seq = theirs.seq AND ours.number = theirs.number
     AND ours.time = theirs.time AND ours.reason = theirs.reason AND ours.digest = theirs.digest)`;
-// What the backup alone knows to be withheld stays so, and is numbered after the others. What the source has not
-// finished to hide or to show, whoever opens the backup does.
+// Entries that only the backup withholds stay withheld and get the last numbers. If the source has not finished
+// to hide or show an entry, the gateway that opens the backup finishes it.
 const TAKE_WITHHELD = `
   UPDATE main.withheld SET number = -seq;
   DELETE FROM main.withheld WHERE seq IN (SELECT seq FROM source.withheld);
@@ -68,7 +68,10 @@ export class BackupLog implements Disposable {
     }
   }
 
-  /** Takes over, in one transaction, what is withheld and the state of the stream, as of the head that it returns. */
+  /**
+   * Copies, in one transaction, the withheld entries and the state of the stream. Returns the head they belong
+   * to.
+   */
   begin(): SourceEnd {
     return transact(this.#db, () => {
       const withheld = this.#unlike();
@@ -112,7 +115,10 @@ export class BackupLog implements Disposable {
     });
   }
 
-  /** The names of the large bodies in the span. Leaves out any that would lead elsewhere: such an entry cannot be read. */
+  /**
+   * The names of the large bodies in the span, except names that lead out of the folder: such an entry is
+   * unreadable.
+   */
   largeNames({ from, to }: SeqSpan): string[] {
     const rows = this.#db.prepare(`SELECT name FROM main.large WHERE ${SPAN}`).all(from, to);
     return rows.map(({ name }) => String(name)).filter(isLargeName);

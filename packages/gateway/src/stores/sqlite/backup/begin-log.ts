@@ -13,7 +13,10 @@ interface LogUse {
   readonly isCopy: boolean;
 }
 
-/** Makes of a backup what a gateway is started on. Returns the log's name. May be repeated after an interruption. */
+/**
+ * Turns a backup into a log that a gateway can start on. Returns the log's name. Can be repeated after an
+ * interruption.
+ */
 export function beginLog(paths: DataPaths, { keepName, isCopy }: LogUse): string {
   using db = openLogForWriting(paths);
   transact(db, () => {

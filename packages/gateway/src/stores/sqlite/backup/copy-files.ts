@@ -89,7 +89,7 @@ function isSameSize(from: string, to: string): boolean {
   return found?.isFile() === true && found.size === statSync(from, { throwIfNoEntry: false })?.size;
 }
 
-/** Throws where a folder of large files is anything else, such as a link that leads elsewhere. */
+/** Throws if a folder of large files is something else, such as a link that leads elsewhere. */
 export function assertPlainFolders({ folder, large }: DataPaths): void {
   if (lstatSync(large, { throwIfNoEntry: false }) === undefined) return;
   for (const name of readdirSync(plainFolder(folder, 'large'))) plainFolder(folder, 'large', name);

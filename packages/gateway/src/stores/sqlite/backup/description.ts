@@ -27,11 +27,11 @@ export interface BackupDescription {
   readonly isCopy: boolean;
   /** RFC 3339, of when the backup began. */
   readonly made: string;
-  /** SHA-256 of `log.sqlite`, in hex. Undefined from the beginning of a backup to its end. */
+  /** SHA-256 of `log.sqlite`, in hex. Undefined while the backup is being made. */
   readonly sha256?: string | undefined;
 }
 
-/** Nothing that would control a terminal: anyone can make a backup, and what it says is printed. */
+/** Printable characters only: anyone can make a backup, and these values are printed to a terminal. */
 const PRINTABLE = /^[\w:.+-]*$/;
 
 /** Undefined where the folder is no backup. Throws where the file is not what was written. */
@@ -47,7 +47,7 @@ function isDescription(value: unknown): value is BackupDescription {
   return isObject && Object.values(value).every((member) => PRINTABLE.test(String(member)));
 }
 
-/** The description of a complete backup. Throws if the backup is being made, or was interrupted. */
+/** The description of a complete backup. Throws if the backup is unfinished. */
 export function readComplete(paths: DataPaths): BackupDescription | undefined {
   const description = readDescription(paths);
   if (description === undefined || description.sha256 !== undefined) return description;
@@ -57,7 +57,7 @@ export function readComplete(paths: DataPaths): BackupDescription | undefined {
   );
 }
 
-/** The description of a complete backup. Throws if it cannot become a copy of a cluster's log, but has to. */
+/** The description of a complete backup. Throws if the log must become a copy of a cluster's log and cannot. */
 export function readUsable(paths: DataPaths, isCopy: boolean): BackupDescription | undefined {
   const description = readComplete(paths);
   if (isCopy && description !== undefined && (!description.isCopy || description.faults > 0))
@@ -67,7 +67,7 @@ export function readUsable(paths: DataPaths, isCopy: boolean): BackupDescription
   return description;
 }
 
-/** Throws where the folder is a backup, which only a gateway that is started on it may change. */
+/** Throws if the folder is a backup: only a gateway that starts on it may change it. */
 export function refuseBackup(paths: DataPaths): void {
   if (readDescription(paths) !== undefined)
     throw new Error(

@@ -27,9 +27,9 @@ export interface RestoreOptions {
   readonly replace?: boolean | undefined;
   /** Whether a backup is restored that has faults, has changed, or was interrupted. */
   readonly acceptFaults?: boolean | undefined;
-  /** Whether the log keeps its name, which is right only if it never had a later entry. */
+  /** Whether the log keeps its name. That is right only if the original never had a later entry. */
   readonly keepName?: boolean | undefined;
-  /** Whether it goes on as a copy of the cluster's log that was backed up. Such a copy may have no faults. */
+  /** Whether it goes on as the copy of a cluster's log that was backed up. Then faults are refused. */
   readonly asCopy?: boolean | undefined;
 }
 
@@ -40,12 +40,12 @@ export interface RestoreReport extends BackupDescription {
   readonly replaced: string | undefined;
 }
 
-/** Thrown where the operator has to allow what a restore would do. Nothing has been changed. */
+/** Thrown if the operator has to allow what the restore would do. Nothing has been changed. */
 export class RestoreRefusal extends Error {}
 
 const UNFINISHED = 'restoring';
 
-/** Yields faults and progress. Throws when a gateway has the folder, or the backup is not what was backed up. */
+/** Yields faults and progress. Throws if a gateway uses the folder, or the backup is not what was written. */
 export async function* restoreLog(
   backup: string,
   data: string,
@@ -109,7 +109,7 @@ function existingFiles(paths: DataPaths): string[] {
   return readdirSync(folder).filter((name) => isOwn(name));
 }
 
-/** A file, or a folder with all in it but uploads. Follows no link: the backup may come from somebody else. */
+/** Copies a file, or a folder without its uploads. Follows no link: the backup may come from somebody else. */
 async function copyFlat(from: string, to: string): Promise<void> {
   if (!lstatSync(from).isDirectory()) {
     await copyFlushed(from, to);

@@ -42,7 +42,7 @@ export class DamageClient {
     return this.#unreadable.has(seq);
   }
 
-  /** The entry is not tried again until the thread of the segments has found it readable. */
+  /** Skips the entry until the segments' thread has found it readable. */
   report(seq: Seq, fault: Error): void {
     if (this.#unreadable.has(seq)) return;
     this.#unreadable.add(seq);

@@ -83,7 +83,7 @@ export class DamageRegistry {
       if (seq >= from && seq <= to) await this.check(seq, signal);
   }
 
-  /** Looks at the files that were not looked at for longest. Returns the entries that are still unreadable. */
+  /** Looks at the files that have waited longest. Returns the entries that are still unreadable. */
   async recheck(signal: AbortSignal): Promise<readonly Seq[]> {
     const checked = [...this.#entries].slice(0, MAX_CHECKED);
     for (const [seq, before] of checked) {

@@ -55,7 +55,7 @@ export class Scrubber {
     if (link === undefined && at > 0) this.#verifier.skip(at);
   }
 
-  /** Verifies some entries. Returns whether it has come to the newest: the next is the first then. */
+  /** Verifies some entries. Returns whether it has reached the newest; the next call then starts at the first. */
   async step(signal: AbortSignal): Promise<boolean> {
     const started = performance.now();
     const { head } = this.#shared;
@@ -109,7 +109,7 @@ export interface ScrubProgress {
   readonly completed: number;
 }
 
-/** Undefined where it is not known: before the first start, and where the file is lost. */
+/** Undefined if it is unknown: before the first start, or if the file is lost. */
 export function scrubProgress(folder: string): ScrubProgress | undefined {
   try {
     return readChecked(progressFile(folder)) as ScrubProgress | undefined;

@@ -82,7 +82,7 @@ export class FileSpool implements Spool {
     });
   }
 
-  /** Completes the body and puts its files in their final place, flushed. They belong to the writer from then on. */
+  /** Completes the body and flushes its files in their final place. From then on they belong to the writer. */
   async seal(): Promise<LargeBody> {
     const digest = this.#digest.digest('hex');
     const isMarked = this.#facets.size > 0;

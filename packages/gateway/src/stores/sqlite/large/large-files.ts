@@ -87,7 +87,7 @@ export function finishUpload(paths: DataPaths, name: string): void {
     if (existsSync(finalPath(paths, file))) rmSync(join(paths.incoming, file), { force: true });
 }
 
-/** Removes a body that no entry has: first, flushed, from its final place (see `lost-history.ts`). */
+/** Removes a body that no entry has. Its final place goes first, flushed (see `lost-history.ts`). */
 export function removeUpload(paths: DataPaths, name: string): void {
   const placed = placedFiles(paths, name);
   for (const path of placed) rmSync(path);
@@ -121,7 +121,7 @@ export function isFileFault(error: unknown): error is Error {
   return isStorageFault(error) && !('code' in error && TRANSIENT.has(error.code));
 }
 
-/** Why the file of a large entry cannot be the one that was stored, as far as its size and start tell. */
+/** Compares the size and the first bytes of a large entry's file with what was stored. Returns the fault, if any. */
 export async function largeFault(
   paths: DataPaths,
   name: string,
@@ -143,7 +143,10 @@ function wrongSize(name: string, found: number, size: number): Error {
   return new StorageFault(`its file "${name}" has ${found} bytes, not ${size}`);
 }
 
-/** The body with the closing brace. A chunk overwrites the one before. Throws if there are fewer than `size` bytes. */
+/**
+ * The body with the closing brace. Each chunk reuses the buffer of the last. Throws if the file is shorter than
+ * `size`.
+ */
 export async function* largeChunks(
   paths: DataPaths,
   name: string,
@@ -208,7 +211,7 @@ export function* largeChunksSync(paths: DataPaths, file: string): Generator<Uint
   }
 }
 
-/** One file that cannot be read must not keep the entries after it from being indexed. */
+/** Goes on after a file that cannot be read: later entries must still be indexed. */
 function unlessFault<T>(read: () => T): T | undefined {
   try {
     return read();

@@ -18,7 +18,7 @@ export class UploadThreads {
 
   /** Starts the work in its turn. The work may occupy one thread at a time, and must not call this. */
   async run<Result>(work: () => Promise<Result>): Promise<Result> {
-    // In each thread of ours one waits for the shared count, and the others wait for that one.
+    // One upload of each thread waits for the shared count. The thread's other uploads queue here.
     this.#last = this.#last.then(() => this.#take());
     await this.#last;
     try {

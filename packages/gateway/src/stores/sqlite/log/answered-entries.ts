@@ -29,8 +29,8 @@ export class AnsweredEntries {
   }
 
   /**
-   * The facets of an entry as they are stored. One that names no entry, or one that cannot be read, begins a
-   * thread of its own.
+   * The facets of an entry as they are stored. If it answers no entry, or an unreadable one, it starts its own
+   * thread.
    */
   withThread(facets: Uint8Array): Uint8Array {
     const answered = this.#answered(answeredIn(facets));
@@ -38,7 +38,10 @@ export class AnsweredEntries {
     return Buffer.concat([facets, threadFacet(threadIn(answered.facets) ?? answered.seq)]);
   }
 
-  /** The facets of a small entry that only indexes have, and the entry whose name they have while it is shown. */
+  /**
+   * The facets of a small entry that only indexes have. One of them names the author of `answered` while that is
+   * shown.
+   */
   derived(row: EntryRow): { readonly facets: Buffer; readonly answered: Seq | undefined } {
     if (row.withheld !== undefined) return { facets: Buffer.alloc(0), answered: undefined };
     const found = this.#answered(row.answered);

@@ -8,7 +8,7 @@ import type { RowReader } from './row-reader.ts';
 import type { EntryRow } from './entry-row.ts';
 import type { EntryReader } from './entry-reader.ts';
 
-/** Bytes that are printed at once, about; and entries at first and at most: large ones may follow small ones. */
+/** About how many bytes are printed at once, and how many entries at first and at most: large ones may follow. */
 const WINDOW_SIZE = 128 * 1024;
 const FIRST_WINDOW = 64;
 const MAX_WINDOW = 128;
@@ -89,7 +89,7 @@ export class ChainReader {
     return lines;
   }
 
-  /** Nothing if not even the gateway's members can be read. A large entry is verified. */
+  /** Nothing if the gateway's own members are unreadable. Verifies a large entry. */
   async *#line(seq: Seq): AsyncGenerator<Uint8Array, void> {
     const found = await this.#entries.exactEntry(seq);
     const entry = found?.text === undefined ? await this.#entries.verifiedEntry(seq) : found;

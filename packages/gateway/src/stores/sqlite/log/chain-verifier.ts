@@ -98,7 +98,7 @@ export class ChainVerifier {
     const parts = { head: Buffer.from(head), digest, keyHash };
     const links = this.#previousLinks.map((previous) => linkOf(previous, parts));
     const holds = links.length === 0 || links.some((link) => Buffer.compare(link, row.link) === 0);
-    // If it was the link that changed, the next entry is linked to the original one.
+    // If only the link changed, the next entry still follows from the original link.
     this.#previousLinks = holds ? [row.link] : [row.link, ...links];
     if (size !== row.size) return `has ${size} bytes, not ${row.size}`;
     if (!framed) return 'has a text without the form of an entry';
@@ -152,7 +152,7 @@ interface VerifyOptions {
   readonly body?: StoredBody | undefined;
 }
 
-/** What is wrong with a single entry, by its link. `body`: if it was read already. */
+/** The fault of a single entry, found by its link. `body`: if the caller has read it already. */
 export async function linkFault(
   log: RowReader,
   paths: DataPaths,
@@ -166,7 +166,7 @@ export async function linkFault(
   return await faultAfter(seq - 2, seq, read);
 }
 
-/** Verifies the entries after `previous` up to `seq`, and returns what is wrong with the last. */
+/** Verifies the entries after `previous` up to `seq`. Returns the fault of the last one. */
 async function faultAfter(
   previous: Seq,
   seq: Seq,

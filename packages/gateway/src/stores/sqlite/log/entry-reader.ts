@@ -38,7 +38,7 @@ export class EntryReader {
     this.#damage = damage;
   }
 
-  /** In its portable form. Undefined if nothing can be read; a promise if its file has to be looked at. */
+  /** The entry in its portable form. Undefined if it is unreadable; a promise if its file must be looked at. */
   entry(seq: Seq): Entry | Promise<Entry> | undefined {
     const exact = this.exactEntry(seq);
     return exact instanceof Promise ? exact.then(portableEntry) : exact && portableEntry(exact);
@@ -74,7 +74,10 @@ export class EntryReader {
     return { metadata, thread, ...inMemory(text), ...marks };
   }
 
-  /** The exact entry; unreadable if its link does not hold. A large one's last bytes come once all are verified. */
+  /**
+   * The exact entry. Unreadable if its link does not hold. The last bytes of a large entry come after all are
+   * verified.
+   */
   async verifiedEntry(seq: Seq): Promise<Entry | undefined> {
     const found = await this.exactEntry(seq);
     if (found === undefined || found.unreadable === true) return found;
@@ -187,7 +190,7 @@ export class EntryReader {
     return false;
   }
 
-  /** `seqs`: at least one, in either order. Undefined if they have to be read one by one. */
+  /** `seqs`: at least one, in either order. Undefined if they must be read one by one. */
   joinTexts(seqs: readonly Seq[], joiner: string): Uint8Array | undefined {
     if (this.#damage.size > 0 && seqs.some((seq) => this.#damage.has(seq))) return undefined;
     return this.#log.joinTexts(seqs, joiner);
@@ -220,7 +223,7 @@ function portabilityMember({ portability }: EntryRow): Pick<Entry, 'portability'
   return portability === 'exact' ? {} : { portability };
 }
 
-/** An entry with the gateway's members alone, since nothing else of it is known (PROTOCOL.md section 4.6). */
+/** An entry with only the gateway's members, since the rest is unknown (PROTOCOL.md section 4.6). */
 function unreadableEntry(metadata: EntryMetadata, thread: Seq): Entry {
   const isValid = seqOfId(metadata.id) === metadata.seq;
   const id = isValid ? metadata.id : entryId(metadata.time, metadata.seq, 0);

@@ -8,8 +8,7 @@ import { PORTABILITIES, type Portability } from '../../../log/portability.ts';
 import { answeredIn, threadFacet, threadIn, withheldFacets } from '../../../log/thread.ts';
 import { KEY_COLUMN_SIZE, sha256 } from './chain.ts';
 
-// What is withheld is overwritten by as many bytes, so that SQLite moves nothing: each column that
-// changes then has the same size before and after.
+// Each column of a withheld entry is overwritten with the same number of bytes, so that SQLite moves nothing.
 export const ENTRIES_TABLE = `CREATE TABLE entries (
   seq INTEGER PRIMARY KEY,
   time INTEGER NOT NULL,  -- ms since 1970
@@ -24,7 +23,7 @@ export const ENTRIES_TABLE = `CREATE TABLE entries (
   text BLOB NOT NULL  -- the whole entry; of a large one its head and a comma
 ) STRICT`;
 
-/** When an entry was withheld, in ms since 1970, and why; and what its link is made of. */
+/** When (ms since 1970) and why an entry was withheld, and what its link was made of. */
 export interface WithheldRow extends Pick<Withholding, 'time' | 'reason' | 'state'> {
   readonly digest: Uint8Array;
 }
@@ -198,7 +197,7 @@ export class EntryRow {
     return this.isWithheld && this.salt.every((byte) => byte === 0);
   }
 
-  /** Whether flags, facets and file are those that were stored: the link does not cover them. */
+  /** Whether flags, facets and file are as they were stored: the link does not cover them. */
   get isWhole(): boolean {
     const sum = this.#data.subarray(LINK_SIZE + SALT_SIZE, FIXED_SIZE);
     return sumOf(this.#fields.flags, this.storedFacets, this.#file).equals(sum);
@@ -208,7 +207,7 @@ export class EntryRow {
     return this.#data.subarray(0, LINK_SIZE);
   }
 
-  /** Destroyed with the body, so that its digest tells nothing about it: zeros if it is withheld. */
+  /** Destroyed with the body, so that the digest reveals nothing about it. Zeros if the entry is withheld. */
   get salt(): Buffer {
     return this.#data.subarray(LINK_SIZE, LINK_SIZE + SALT_SIZE);
   }

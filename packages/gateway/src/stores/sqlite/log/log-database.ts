@@ -37,7 +37,7 @@ const TABLES = `
 export function openLogForWriting(paths: DataPaths): DatabaseSync {
   const db = new DatabaseSync(paths.log, { timeout: 5000 });
   try {
-    // When a page is split, what was moved elsewhere is not left in it: it may be withheld later.
+    // FAST overwrites what a page split leaves behind: that text may be withheld later.
     db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA secure_delete = FAST');
     if (readPragma(db, 'user_version') === 0) createLog(db);
     assertFormat(db, paths);
@@ -58,13 +58,13 @@ export function createLog(db: DatabaseSync): void {
 /** Opens a log to change it beside a gateway that may be running. */
 export function openLogForRepair(paths: DataPaths): DatabaseSync {
   const db = new DatabaseSync(paths.log, { timeout: 5000 });
-  // What an earlier process has left in the WAL is flushed before anything is written after it. What
-  // is replaced may be withheld later: no free space of the file has it then.
+  // The checkpoint flushes what an earlier process left in the WAL before anything follows it. ON overwrites
+  // replaced text: it may be withheld later.
   db.exec('PRAGMA synchronous = FULL; PRAGMA secure_delete = ON; PRAGMA wal_checkpoint(PASSIVE)');
   return db;
 }
 
-/** Gives the log a new random name: its cursors are not those of the log that it was. */
+/** Gives the log a new random name, so that cursors of the old one no longer fit. */
 export function renameLog(db: DatabaseSync): void {
   db.exec("UPDATE meta SET value = lower(hex(randomblob(8))) WHERE name = 'name'");
 }
@@ -98,14 +98,14 @@ export function rollBackJournal({ log }: DataPaths): void {
   db.exec('SELECT count(*) FROM sqlite_schema');
 }
 
-/** Opens the log without changing it. Throws when there is none, or one of another format. */
+/** Opens the log without changing it. Throws if there is none, or one of another format. */
 export function openLogForReading(paths: DataPaths): DatabaseSync {
   const db = openLogIfExists(paths);
   if (db === undefined) throw new Error(`There is no log in "${paths.folder}".`);
   return db;
 }
 
-/** Undefined if there is none, or an empty file, which a first start leaves that was interrupted. */
+/** Undefined if there is no log, or an empty file, which an interrupted first start leaves. */
 export function openLogIfExists(paths: DataPaths): DatabaseSync | undefined {
   if (!existsSync(paths.log)) return undefined;
   const db = openForReading(paths.log);

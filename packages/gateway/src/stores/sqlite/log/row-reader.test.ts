@@ -101,7 +101,7 @@ suite('a row that has changed', () => {
     );
     const end =
       original.indexOf(`"text":"entry ${CHANGED}"}`) + `"text":"entry ${CHANGED}"}`.length;
-    // From the types of its columns on: what is before them says how long it is, and which entry's.
+    // From the column types on: the bytes before say how long the row is, and which entry it belongs to.
     const begin = room - 6 - 11;
     assert.ok(room > 0 && end > room);
     for (let bit = 8 * begin; bit < 8 * end; bit += 1) {

@@ -29,13 +29,13 @@ export interface SpoiledRow {
   readonly error: Error;
 }
 
-/** Bytes that are read at once, about, where there are many entries; and how many at first and at most. */
+/** About how many bytes are read at once, and how many entries at first and at most. */
 const WINDOW_SIZE = 256 * 1024;
 const FIRST_WINDOW = 64;
 const MAX_WINDOW = 1024;
 
-// One string and one blob for all rows: objects and blobs for each would cost several times as much.
-// `LIMIT -1` keeps SQLite from giving the rows in another order.
+// One string and one blob for all rows: an object for each would cost several times as much. `LIMIT -1` keeps
+// SQLite from reordering the rows.
 const ROWS = `SELECT group_concat(fields) AS fields, CAST(group_concat(data, '') AS BLOB) AS data FROM (
   SELECT concat_ws(',', seq, CAST(time AS INTEGER), CAST(kind AS INTEGER), CAST(flags AS INTEGER),
       ifnull(octet_length(key), 0), octet_length(room), octet_length(facets), octet_length(text)) AS fields,
@@ -67,7 +67,7 @@ export class RowReader {
     this.#withheld = withheldLookup(log);
   }
 
-  /** Undefined if the log has no such entry. Throws where it cannot be read (see `isSpoiled`). */
+  /** Undefined if the log has no such entry. Throws if it cannot be read (see `isSpoiled`). */
   entry(seq: Seq): EntryRow | undefined {
     return readable(() => this.#entry(seq)) ?? this.#entry(seq);
   }
@@ -225,7 +225,7 @@ function statementsOf(log: DatabaseSync) {
 
 const FIELD_COUNT = 8;
 
-/** The rows in the result of a query. Throws where the row that some bytes belong to is unknown. */
+/** The rows in the result of a query. Throws if it is unknown which row some bytes belong to. */
 function foundIn(result: Record<string, unknown> | undefined): FoundRow[] {
   const { fields, data } = result ?? {};
   if (typeof fields !== 'string') return [];

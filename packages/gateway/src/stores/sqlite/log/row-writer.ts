@@ -23,7 +23,7 @@ export interface NewRow {
   readonly key: Uint8Array | undefined;
   readonly facets: Uint8Array;
   readonly portability?: Portability;
-  /** One after another they are the text. Of a withheld entry: the gateway's members and a brace. */
+  /** The pieces of the text, in order. For a withheld entry: the gateway's members and a brace. */
   readonly text: readonly Uint8Array[];
   readonly isWithheld?: boolean;
 }
@@ -66,7 +66,7 @@ export class RowWriter {
 // SQLite overwrites the row: what it puts there has the same size.
 const ERASE = `UPDATE entries SET flags = ?, salt = zeroblob(16), facets = ?, sum = ?, text = ?
   WHERE seq = ?`;
-// All of it, since it is unknown what the columns of the row have. It has no form afterwards either.
+// Erases every column: in a spoiled row it is unknown where the text is. The row stays malformed.
 const ERASE_SPOILED = `UPDATE entries SET time = 0, kind = 0, room = '', flags = ?, link = x'',
   salt = x'', key = NULL, facets = zeroblob(ifnull(octet_length(facets), 0)), sum = x'',
   text = zeroblob(ifnull(octet_length(text), 0)) WHERE seq = ?`;

@@ -40,7 +40,7 @@ interface RepairCopy {
 }
 
 export interface RepairSources {
-  /** Undefined where there is no such entry. Called for ascending seqs, once for each. */
+  /** Undefined if there is no such entry. Called once for each seq, in ascending order. */
   readonly source: (seq: Seq) => Promise<RepairCopy | undefined>;
   /** A copy of the data folder: the files of large entries come from it. */
   readonly folder: DataPaths | undefined;
@@ -54,7 +54,7 @@ export interface RepairEvent {
   readonly reason: string | undefined;
 }
 
-/** Yields each entry that was not what was stored, once it was put back or could not be. */
+/** Yields each wrong entry after it was put back, or after that failed. */
 export async function* repairEntries(
   paths: DataPaths,
   sources: RepairSources,
@@ -137,7 +137,7 @@ class Repair {
     return reasons;
   }
 
-  /** All or none. Returns why it cannot be done, if so. The next start erases what is withheld. */
+  /** All or none. Returns why it failed, if it did. The next start erases the withheld text. */
   #store(): string | undefined {
     using db = openLogForRepair(this.#paths);
     try {
@@ -167,7 +167,7 @@ class Repair {
     if (small === undefined && stored !== undefined) return 'it is withheld, and its row is lost';
     if (small === undefined) return 'it is large, and its row is lost: import the log anew';
     const withheld = withheldAs(stored, small);
-    // What was withheld does not come back: only the gateway's members are taken from the copy.
+    // A withheld text does not come back: only the gateway's members are taken from the copy.
     const made = rowOf(small, row?.key, withheld !== undefined);
     const link = linkOf(this.#previous, {
       head: Buffer.from(entryHead(small.metadata)),

@@ -11,7 +11,7 @@ import { isKeyRow, keyedEntries, keySum, keysUntil, prefixOf, UNTIL } from '../w
 
 const PAGE_SEQS = 4096;
 
-/** Yields the faults of each page. Keys that are not added yet are none. Throws where the file cannot be read. */
+/** Yields the faults of each page. A key that is not added yet is no fault. Throws if the file cannot be read. */
 export function* verifyKeys(
   log: DatabaseSync,
   paths: DataPaths,
@@ -46,7 +46,7 @@ const LOST = 'has an idempotency key, but is not there';
 const WRONG = 'is found by an idempotency key that is not its own';
 const UNFOUND = 'is not found by its idempotency key';
 
-/** Entries in the span that are not found by their key. Leaves out those that cannot be read. */
+/** Entries in the span that are not found by their key, except unreadable ones. */
 export function unfoundKeys(log: DatabaseSync, keys: DatabaseSync, span: SeqSpan): LogFault[] {
   const find = keys.prepare('SELECT 1 FROM keys WHERE prefix = ? AND seq = ? AND sum = ?');
   return keyedEntries(log)(span).flatMap(({ seq, key }) => {

@@ -20,7 +20,7 @@ export class MessageApplier {
     this.#messages = new StreamMessages(db);
   }
 
-  /** Returns the results of its drafts; undefined for a message that was applied before, or is void. */
+  /** Returns the results of its drafts. Undefined for a void message, or one that was applied before. */
   apply(batch: UnpackedBatch): readonly WriteResult[] | undefined {
     const { position, drafts } = batch;
     const messages = this.#messages;

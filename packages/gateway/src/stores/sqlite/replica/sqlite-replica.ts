@@ -122,7 +122,7 @@ export const LOG_FORMAT: LogFormat = {
   },
 };
 
-/** What is left of the drafts of withheld entries. Those that are hidden stay as they are. */
+/** Erases the drafts of withheld entries. Hidden entries keep theirs. */
 export function withheldDrafts(db: DatabaseSync, log: RowReader): ReplicaReader['withheld'] {
   const lookup = withheldLookup(db);
   return (seq) => {
@@ -144,9 +144,9 @@ function unlessFault(read: () => string | undefined): string | undefined {
   }
 }
 
-/** Where the file system does not tell when a file was made, another one at each start. */
+/** Changes at each start if the file system does not record when a file was made. */
 function gatewayIdentity({ folder, lock }: DataPaths): string {
-  // The file is made at the first start, and whoever copies it makes another one.
+  // The first start makes the file. In a copy of the folder, it has another inode and another time.
   const { ino, birthtimeNs } = statSync(lock, { bigint: true });
   const text = `${hostname()} ${folder} ${ino} ${birthtimeNs}`;
   return createHash('sha256').update(text).digest('hex').slice(0, 16);

@@ -57,7 +57,7 @@ export class StreamMessages {
     this.#sql.insertUpload.run(name);
   }
 
-  /** A message whose drafts made nothing, since they were applied before or too late. */
+  /** A message whose drafts made nothing, since they were applied before or came too late. */
   unused(position: number): void {
     this.#sql.insertErasure.run(position, 0);
   }
@@ -146,7 +146,7 @@ function hasUnusedUploads(db: DatabaseSync): boolean {
   return db.prepare(table).get() !== undefined;
 }
 
-/** The drafts of a message that made no entry, and the entry that had their key, or 0. */
+/** The drafts of a message that made no entry, each with the entry that has its key, or 0. */
 export function readRepeats(db: DatabaseSync, position: number): ReadonlyMap<number, Seq> {
   const rows = db.prepare('SELECT draft, seq FROM stream_repeats WHERE position = ?').all(position);
   return new Map(rows.map(({ draft, seq }) => [Number(draft), Number(seq)]));

@@ -39,7 +39,7 @@ export function readStreamPosition(db: DatabaseSync): StreamPosition | undefined
 
 const UNKNOWN: PublisherState = { last: 0, settled: 0, above: [] };
 
-/** Makes a log whose newest entry is `head` a copy that has applied nothing of the stream. */
+/** Makes a log whose newest entry is `head` a copy that has not applied anything of the stream. */
 export function joinStream(db: DatabaseSync, stream: string, head: Seq): void {
   const position: StreamPosition = { stream, position: 0, resumeAt: 1, head };
   db.prepare('INSERT INTO meta VALUES (?, ?)').run(NAME, JSON.stringify(position));
@@ -87,7 +87,7 @@ export class StreamProgress {
       );
   }
 
-  /** 'skip': it was read before. 'unused': it was applied at an earlier position, or is void. `time`: of the stream. */
+  /** 'skip': read before. 'unused': applied at an earlier position, or void. `time`: by the stream's clock. */
   advance(position: number, time: number, origin: MessageOrigin): 'apply' | 'skip' | 'unused' {
     if (position <= this.#position) return 'skip';
     this.#position = position;

@@ -8,10 +8,10 @@ const MAX_LENGTH = 16 * 1024;
 const QUOTE = 0x22;
 const COLON = 0x3a;
 const SPACE = 0x20;
-/** In `BYTES`: a byte that ends a string or is not read here. Less than any letter or digit. */
+/** In `BYTES`: a byte that ends a string, or that this file does not read. Less than any letter or digit. */
 const SPECIAL = 1;
 
-/** By byte: a letter in lower case or a digit, `SPECIAL`, or 0 for what divides words. */
+/** For each byte: a lower-case letter or a digit, `SPECIAL`, or 0 for a separator of words. */
 const BYTES: Uint8Array = Uint8Array.from({ length: 256 }, (_, byte) => {
   if (byte >= 0x80 || byte === QUOTE || byte === 0x5c) return SPECIAL;
   const character = String.fromCharCode(byte);
@@ -29,7 +29,10 @@ export class AsciiWords {
     this.#valueEnd = Buffer.from(`${valueEnd} `);
   }
 
-  /** The words, each before a space, in memory that is used again. Undefined for a text of another form. `from`: of a comma. */
+  /**
+   * The words, each after a space, in memory that is reused. Undefined for a text of another form. `from`: of a
+   * comma.
+   */
   read(text: Uint8Array, from: number): Uint8Array | undefined {
     const size = text.length - from;
     if (size > MAX_LENGTH) return undefined;

@@ -15,11 +15,11 @@ import { takeSteps } from './search/search-steps.ts';
 /** Entries that are walked at once: the log is read from old to new. */
 const WALKED = 256;
 const LISTED = 1024;
-/** A list with more entries after the range than this says too little of the range. */
+/** If a list has more entries than this after the range, it says too little about the range. */
 const MAX_LATER = 64;
-/** Identities that are remembered as found. Of more, older entries are given too. */
+/** Identities that are remembered as found. Beyond this number, older entries are returned too. */
 const MAX_FOUND = 65_536;
-/** The facets of an entry are those of kind and room, then those of the members, identities first. */
+/** An entry's facets begin with kind and room. The members' facets follow, identities first. */
 const FIRST = 2 * FACET_SIZE;
 const END = FIRST + FILTER_MEMBERS.identity.length * FACET_SIZE;
 
@@ -28,7 +28,7 @@ const PAGE = 'SELECT identity, seq FROM newest WHERE seq BETWEEN ? AND ? ORDER B
 
 export interface NewestSources extends FacetSources {
   readonly log: RowReader;
-  /** Undefined for an entry that cannot be used: then the one before it counts. */
+  /** Undefined if the entry cannot be used. Then the one before it counts. */
   readonly usable: (seq: Seq) => Promise<Entry | undefined>;
 }
 
@@ -58,16 +58,16 @@ class NewestSearch {
   readonly #sources: NewestSources;
   readonly #turns = new Turns();
   readonly #found = new Set<string>();
-  /** The entry that was given last: each row of a list has one of its identities. */
+  /** The last entry that was returned: each of its identities has a row in a list. */
   #last: Seq | undefined;
 
   constructor(sources: NewestSources) {
     this.#sources = sources;
   }
 
-  /** Reads the list of a segment. Returns up to which seq the log has to be walked in its place. */
+  /** Reads the list of a segment. Returns the seq up to which the log has to be walked instead. */
   async *list(segment: number, { low, high }: SeqRange): AsyncGenerator<Entry, Seq, undefined> {
-    /** Entries that count because the newest ones do not. The newest is at the end. */
+    /** Entries that count because newer ones of their identity cannot be used. The newest is last. */
     const older: Listed[] = [];
     const addOlder = async (identity: string, before: Seq): Promise<void> => {
       const seq = await this.#lastWith(identity, { low, high: before - 1 });
@@ -76,7 +76,10 @@ class NewestSearch {
       older.splice(at < 0 ? older.length : at, 0, { identity, seq });
     };
     const later = new Set<string>();
-    /** Adds identities whose newest entry comes after the range. Returns false if they are too many, or unknown. */
+    /**
+     * Adds identities whose newest entry comes after the range. Returns false if there are too many, or if that
+     * is unknown.
+     */
     const addLater = async (to: Seq): Promise<boolean> => {
       const found = await this.#rows(segment, LATER, [high, MAX_LATER + 1]);
       if (found === undefined || found.length > MAX_LATER) return false;
@@ -89,7 +92,7 @@ class NewestSearch {
     if (!(await addLater(high))) return high;
     for (let to = high; ;) {
       const rows = await this.#rows(segment, PAGE, [low, to, LISTED]);
-      // An entry that was indexed since has taken the row of its identity out of the range.
+      // A later entry, indexed since, took the row of its identity out of the range.
       if (rows === undefined || !(await addLater(to))) return to;
       const isLast = rows.length < LISTED;
       const end = isLast ? low - 1 : (rows.at(-1)?.seq ?? 0);
@@ -165,7 +168,7 @@ class NewestSearch {
   }
 }
 
-/** With fewer identities than may be, facets that follow are among them: at worst an older entry is given too. */
+/** If there are few identities, other facets are among them: at worst, an older entry is returned too. */
 export function identitiesIn(facets: Buffer): string[] {
   const identities: string[] = [];
   for (let at = FIRST; at < Math.min(END, facets.length); at += FACET_SIZE)

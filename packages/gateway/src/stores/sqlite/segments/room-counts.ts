@@ -45,7 +45,7 @@ export class RoomTally {
   }
 }
 
-/** Counts entries up to a head: those that the segments have are counted there, each other once. */
+/** Counts entries up to a head. Segments count their own; each other entry counts once. */
 export class RoomCounter {
   readonly #log: RowReader;
   readonly #segments: SharedSegments;

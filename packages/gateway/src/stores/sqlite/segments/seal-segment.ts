@@ -7,7 +7,7 @@ import { indexFile } from './segment-database.ts';
 import { flushFile, type SegmentsContext, statOf, writeRecord } from './segment-files.ts';
 import type { SegmentWriter } from './segment-writer.ts';
 
-/** In steps. Readers go on with the file as it was until the sealed one takes its place. */
+/** In steps. Readers use the old file until the sealed one takes its place. */
 export async function* sealSegment(
   context: SegmentsContext,
   writer: SegmentWriter,

@@ -69,7 +69,7 @@ export class IndexConnection {
   readonly #isSealed: boolean;
   #hasLarge: boolean | undefined;
 
-  /** `isSealed`: SQLite does not lock the file then, nor look whether it has changed. */
+  /** `isSealed`: SQLite then neither locks the file nor looks for changes. */
   constructor(file: string, isSealed: boolean) {
     this.#isSealed = isSealed;
     const url = pathToFileURL(file);
@@ -100,7 +100,10 @@ const SQLITE_READONLY = 8;
 const SQLITE_CORRUPT = 11;
 const SQLITE_NOTADB = 26;
 
-/** Whether the file has changed; SQLITE_ERROR says that a table has. Others, as too many open files, may pass. */
+/**
+ * Whether the file has changed. SQLITE_ERROR: a table has changed. Other errors, such as too many open files,
+ * may pass.
+ */
 export function isCorrupt(error: unknown): boolean {
   if (!(error instanceof Error) || !('errcode' in error)) return false;
   const code = Number(error.errcode) & 0xff;

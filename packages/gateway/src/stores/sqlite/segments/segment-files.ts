@@ -88,7 +88,7 @@ export async function writeRecord(
   return record;
 }
 
-/** Somebody may have removed it; whether the index is what it says is checked by the next start. */
+/** Somebody may have removed the index. The next start compares its content. */
 export function restoreRecord(paths: DataPaths, number: number, record: SegmentRecord): void {
   if (!existsSync(indexFile(paths, number)) || readRecord(paths, number)?.sum === record.sum)
     return;
@@ -99,7 +99,7 @@ function linkAt(log: RowReader, seq: Seq): string | undefined {
   return readable(() => log.linkAt(seq));
 }
 
-/** Yields between pieces of the index; throws `SpoiledFile` where it is not what the record says. */
+/** Yields between pieces of the index. Throws `SpoiledFile` if it is not what the record says. */
 export async function* verifyIndex(
   paths: DataPaths,
   number: number,
@@ -155,7 +155,7 @@ export function flushFile(file: string): void {
   }
 }
 
-/** Removes a segment. Flushed before it returns; whoever still has one of its files open finds its end. */
+/** Removes a segment, flushed. A reader that has one of its files open can read it to its end. */
 export function removeSegment(paths: DataPaths, number: number): void {
   const folder = segmentFolder(paths, number);
   // Without it, nothing of the segment is used by the next start.

@@ -129,14 +129,14 @@ export class SegmentReader implements Disposable {
     try {
       const stats = statSync(indexFile(this.#paths, number));
       const isOther = fingerprintOf(stats) !== state.fingerprint;
-      // The spoiled file is not there any more. A file that is open keeps its number.
+      // The spoiled file was replaced. A file keeps its inode while it is open.
       if (!isOther && ino !== undefined && stats.ino !== ino) return 'changing';
       if (isOther || isCorrupt(error)) return this.#report(number, state, !isOther);
     } catch (fault) {
       if (isMissing(fault)) return this.#report(number, state, false);
       assertStorageFault(fault);
     }
-    // As where there are too many open files: the log can be read, and the segment later.
+    // Such as too many open files: the log can be read now, and the segment later.
     return undefined;
   }
 

@@ -100,7 +100,7 @@ export class SegmentWriter {
     return this.position === this.last;
   }
 
-  /** Adds the next entries up to this one, or a piece of a large entry. Returns what it counted. */
+  /** Adds the next entries up to this one, or a piece of a large entry. Returns what was counted. */
   step(to: Seq): readonly RoomCount[] {
     const tally = new RoomTally();
     this.#commit(() => {
@@ -119,7 +119,7 @@ export class SegmentWriter {
     return tally.counts();
   }
 
-  /** To be called before it is sealed or closed: whoever goes on does so with other chunks. */
+  /** Called before the segment is sealed or closed: after that, chunks begin anew. */
   endChunks(): void {
     this.#chunks.endAll();
     this.#commit(() => this.#putChunks());
@@ -177,7 +177,7 @@ export class SegmentWriter {
     }
   }
 
-  /** Throws where the file is not the one that is open, or, with a fingerprint, where somebody has changed it. */
+  /** Throws if the file is not the one that is open or, with a fingerprint, if somebody has changed it. */
   #assertSame(fingerprint?: number): void {
     const stats = statSync(this.#file);
     this.#fingerprint = fingerprintOf(stats);

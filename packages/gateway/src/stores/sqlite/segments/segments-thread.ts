@@ -22,7 +22,7 @@ import { Segments } from './segments.ts';
 
 /** Entries are indexed together after this delay. */
 const BATCH_DELAY_MS = 250;
-/** More of them are indexed at once, while as much time is left to the other threads. */
+/** Index more entries per transaction while other threads get as much time. */
 const BUSY_ENTRIES = 2048;
 
 /** Verifying the log takes 1 in 1000 of the thread's time: about a million small entries an hour. */
@@ -30,10 +30,10 @@ const SCRUB_SHARE = 1000;
 const MIN_SCRUB_PAUSE_MS = 2000;
 /** On a busy machine, a step takes longer than it costs. */
 const MAX_SCRUB_PAUSE_MS = 10_000;
-/** How often it is stored how far that has come, and how often at most a whole pass is reported. */
+/** How often the progress is stored, and how often at most a complete pass is reported. */
 const STORE_SCRUB_MS = 60_000;
 const REPORT_SCRUB_MS = 3_600_000;
-/** How often the files of entries that cannot be read are looked at again, if there are any. */
+/** How often the files of unreadable entries are looked at again, if there are any. */
 const RECHECK_MS = 1000;
 
 /** Whether a segment has a name of the authors of these entries. */
@@ -78,7 +78,7 @@ const searching: SearchContext = {
 };
 let woken = Promise.withResolvers<void>();
 let isWatching = false;
-/** When the next entries are indexed, at the earliest; undefined if there are none. */
+/** When the next entries are indexed at the earliest. Undefined if there are none. */
 let dueAt: number | undefined;
 
 const scrubbed = scrubProgress(paths.folder);
@@ -89,7 +89,7 @@ let reportedAt = -Infinity;
 
 for await (const _ of segments.open());
 try {
-  // With more entries than a segment has, reading the log in its place would take long.
+  // If more entries than a segment holds are not indexed, reading the log instead would take long.
   while (segments.behind >= shared.segments.size) segments.follow();
 } catch (error) {
   assertStorageFault(error);
@@ -145,7 +145,7 @@ function onOutcome(fault?: Error): void {
   if (fault !== undefined) segments.failed(fault);
 }
 
-/** Does the next short step of all that there is to do, or waits until there is something. */
+/** Takes the next short step of the thread's work, or waits until there is work. */
 async function next(): Promise<void> {
   woken = Promise.withResolvers();
   removeWithheld();
@@ -155,7 +155,7 @@ async function next(): Promise<void> {
   else await untilWoken();
 }
 
-/** Readers know of it once nothing that is derived has it. What is shown again is then indexed again. */
+/** Readers are told after nothing derived has it. Shown entries are indexed again after that. */
 function removeWithheld(): void {
   const last = shared.withheldInLog;
   if (shared.derivedWithheld === last) return;
@@ -210,7 +210,7 @@ async function recheck(): Promise<void> {
   chunks.removeWith(await damage.recheck(thread.signal));
 }
 
-/** Verifies some entries as they are on the disk, and the segment that it has left behind. */
+/** Verifies some entries on the disk, and the segment that it has just passed. */
 async function scrub(): Promise<void> {
   const started = performance.now();
   const { at } = scrubber;

@@ -108,10 +108,7 @@ export class Segments {
     this.#spoiled.set(spoiled.number, spoiled);
   }
 
-  /**
-   * Removes the segments that have these entries, and those that `names` their authors. Nothing of these
-   * is in a file then.
-   */
+  /** Removes the segments that have these entries, and the segments in which `names` finds one of their authors. */
   removeWith(seqs: readonly Seq[], names: (number: number) => boolean): void {
     const has = (seq: Seq): boolean => {
       const segment = this.#segments.get(this.#shared.numberOf(seq));
@@ -164,7 +161,7 @@ export class Segments {
     }
   }
 
-  /** Opens what the last stop has left. Returns false where it is not what was written. */
+  /** Opens the unfinished segment of the last stop. Returns false if it is not what was written. */
   async #reopened(number: number, record: SegmentRecord): Promise<boolean> {
     const { paths } = this.#context;
     if (record.isSealed) {
@@ -233,7 +230,7 @@ export class Segments {
       this.#publishComplete(writer);
       return counts;
     } catch (error) {
-      // What it holds in memory may be ahead of what is stored, and its file may be another.
+      // The writer's memory may be ahead of its file, and the file may be another.
       this.#shared.withdraw(writer.number);
       this.#closeWriter(writer.number);
       if (error instanceof SpoiledFile || isCorrupt(error))

@@ -1,4 +1,4 @@
-/** What happens between the report that a segment is spoiled and the segment that takes its place. */
+/** A segment is reported as spoiled: what happens until another takes its place. */
 import assert from 'node:assert/strict';
 import { mkdirSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';

@@ -1,4 +1,4 @@
-/** Verifies segments by their checksums. Changes nothing. What a gateway is writing has no checksum yet. */
+/** Verifies segments by their checksums. Changes nothing. A segment that is being written has no checksum yet. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { setImmediate as nextTick } from 'node:timers/promises';
@@ -18,7 +18,7 @@ export interface DerivedFault {
 
 const OTHER_BYTES = 'has other bytes than were written';
 
-/** Yields what has changed, with paths relative to the folder. Missing segments are no fault. */
+/** Yields changed files, with paths relative to the folder. A missing segment is no fault. */
 export async function* verifyDerived(
   folder: string,
   logId: string,

@@ -54,7 +54,7 @@ export function withheldLookup(log: DatabaseSync): WithheldLookup {
   };
 }
 
-// The next number. An entry that came withheld before its withholding has a negative one, until that comes.
+// The next number. An entry that is withheld before its case arrives has a negative number until then.
 const NEXT = 'max(coalesce(max(number), 0), 0) + 1';
 
 /** Adds a row, within the caller's transaction. Numbers have no gaps. */
@@ -78,7 +78,7 @@ export function caseLister(log: DatabaseSync): (item: WithheldItem) => void {
   return ({ seq, ...row }) => {
     const { state, time, reason } = row;
     const last = find.get(seq);
-    // What came withheld before its case is erased: the cases that come before that one change nothing.
+    // An entry that came withheld before its case is erased: the cases before that one change nothing.
     const isEarly = last !== undefined && Number(last['number']) < 0;
     const before = last === undefined || isEarly ? 'shown' : stateIn(last['isErased']);
     if (!CHANGES[state].includes(before)) return;
@@ -98,7 +98,7 @@ const CHANGES: Readonly<Record<WithholdingState, readonly WithholdingState[]>> =
   shown: ['hidden'],
 };
 
-/** For an entry that comes erased, before its withholding has come: `numberWithheld` lists it then. */
+/** For an entry that arrives erased before its case does. `numberWithheld` lists it then. */
 export function insertWithheldEarly(
   log: DatabaseSync,
   seq: Seq,
@@ -109,7 +109,7 @@ export function insertWithheldEarly(
   insert.run(-seq, seq, time, reason, digest);
 }
 
-/** For an entry that was withheld and whose text is there again, within the caller's transaction. */
+/** For a withheld entry whose text is back, within the caller's transaction. */
 export function setHidden(log: DatabaseSync, seq: Seq): void {
   const set = log.prepare('UPDATE withheld SET isErased = ? WHERE seq = ?');
   set.run(codeOf('hidden', true), seq);
@@ -124,7 +124,7 @@ function numberWithheld(log: DatabaseSync, seq: Seq): void {
     .run(seq);
 }
 
-/** Lists as withheld also those entries whose withholding has not come, for a log to which none will come. */
+/** Lists also those withheld entries whose case has not arrived, in a log that will receive none. */
 export function numberAllWithheld(log: DatabaseSync): void {
   const early = log.prepare('SELECT seq FROM withheld WHERE number < 0 ORDER BY seq').all();
   for (const { seq } of early) numberWithheld(log, Number(seq));
@@ -136,7 +136,7 @@ export function lastWithheld(log: DatabaseSync): number {
   return Number(row?.['number']);
 }
 
-/** What is not finished yet, in the order of the table; the first of it if there is a limit. */
+/** Unfinished cases, in the order of the table; with a limit, the first of them. */
 export function unfinished(log: DatabaseSync, limit = -1): Pick<WithheldItem, 'seq' | 'state'>[] {
   const rows = log
     .prepare(
@@ -152,7 +152,7 @@ export interface WithheldItem {
   readonly time: number;
   readonly reason: string;
   readonly state: WithholdingState;
-  /** What its link was made of; empty if that is unknown, because the entry cannot be read. */
+  /** The digest that its link was made of. Empty if it is unknown, because the entry cannot be read. */
   readonly digest: Uint8Array;
 }
 

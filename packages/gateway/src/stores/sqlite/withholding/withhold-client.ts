@@ -44,7 +44,7 @@ export async function withholdEntries(
   return result;
 }
 
-/** Undefined if there is no such entry; empty if its row has lost its form. */
+/** Undefined if there is no such entry; empty if its row is malformed. */
 async function linkedDigest(
   seq: Seq,
   { paths, log }: StoredEntries,

@@ -49,7 +49,7 @@ import { filesOf, finalPath } from '../large/large-files.ts';
 import { openLogForReading, openLogForRepair } from '../log/log-database.ts';
 import { hasStreamMessages, StreamMessages } from '../replica/stream-messages.ts';
 
-/** Readers hold the WAL for less; the writer waits for so long at most, and tries again later. */
+/** Readers hold the WAL for less. The writer waits this long at most, and tries again later. */
 const BUSY_TIMEOUT_MS = 100;
 /** Entries whose rows are marked or erased in one transaction. */
 const STEP_SIZE = 100;
@@ -57,7 +57,7 @@ const STEP_SIZE = 100;
 export class Withholder {
   readonly #paths: DataPaths;
   readonly #shared: SharedState;
-  /** Listed entries whose rows may not be marked yet. Undefined where the table has to be asked. */
+  /** Listed entries whose rows may not be marked yet. Undefined if only the table knows. */
   #unmarked: Seq[] | undefined;
   /** The entries of the last withholding that were not withheld before, as far as they are listed. */
   #listed: { count: number } = { count: 0 };
@@ -95,7 +95,7 @@ export class Withholder {
     this.#unmarked = undefined;
   }
 
-  /** Does the next step. 'waiting': other threads have to erase it first. Throws a storage fault. */
+  /** Takes the next step. 'waiting': other threads have to erase first. Throws a storage fault. */
   erase(): 'done' | 'more' | 'waiting' {
     if (!this.#list() || !this.#mark()) return 'more';
     const step = this.#unfinished();
@@ -145,7 +145,7 @@ export class Withholder {
       for (const item of items) log.list(item);
       if (!hasStreamMessages(log.db)) return;
       const messages = new StreamMessages(log.db);
-      // What is hidden stays in the stream: a copy that is made of it needs it to show it again.
+      // Hidden text stays in the stream: a new copy needs it to show the entry again.
       for (const { seq, state } of items) if (state === 'withheld') messages.withheld(seq);
     });
     this.#listed.count += lastWithheld(log.db) - before;
@@ -169,7 +169,7 @@ export class Withholder {
     });
   }
 
-  /** Marks the next rows. Returns whether all are marked, and then makes them known. */
+  /** Marks the next rows. After the last, tells readers. Returns whether all are marked. */
   #mark(): boolean {
     this.#unmarked ??= this.#findUnmarked();
     const step = this.#unmarked.slice(0, STEP_SIZE);

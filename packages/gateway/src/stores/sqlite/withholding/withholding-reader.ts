@@ -10,7 +10,7 @@ import { stateIn } from './withheld-table.ts';
 const PAGE_SIZE = 256;
 const HAS_EARLIER = "SELECT 1 FROM sqlite_schema WHERE name = 'withheld_before'";
 
-/** What was withheld, a page at a time. Leaves out what cannot be read. `last`: the newest that may be read. */
+/** Cases of withholding, a page at a time, without unreadable ones. `last`: the newest that may be read. */
 export async function* readWithholdings(
   db: DatabaseSync,
   log: RowReader,

@@ -57,7 +57,7 @@ function countLost({ end, knownSeq }: LostHistory): number | undefined {
   return lost > 0 ? lost : undefined;
 }
 
-/** The name of the log is changed first: a start that is interrupted in between asks again. */
+/** The log's name changes first: if the start is interrupted after that, the next one asks again. */
 function moveAside(paths: DataPaths, folder: string, { end }: LostHistory): void {
   const wal = `${paths.log}-wal`;
   if (existsSync(wal)) {

@@ -96,7 +96,7 @@ const FILE_DAMAGES = [
   `UPDATE keys SET seq = 3 WHERE prefix = ${UNTIL}`,
 ];
 
-/** What may have become of all that decides about a retry. Entries 2, 4 and 5 have keys. */
+/** What may have happened to everything that decides about a retry. Entries 2, 4 and 5 have keys. */
 function* damages(): Generator<readonly [string, (db: DatabaseSync) => void]> {
   for (const seq of [2, 4, 5]) {
     for (const at of [0, 15, 16, 47])
@@ -151,7 +151,7 @@ suite('an idempotency key', () => {
     });
   }
 
-  /** As a client that tries again while it is unknown whether an entry has the key. */
+  /** Like a client that retries while it is unknown whether an entry has the key. */
   function retry(paths: DataPaths, draft: PackedDraft): string {
     using writer = openWriter(paths);
     for (;;) {

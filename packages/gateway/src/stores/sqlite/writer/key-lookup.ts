@@ -22,7 +22,7 @@ import type { Keys } from './keys.ts';
 
 interface FoundKey {
   readonly outcome: 'repeated' | 'conflict' | 'unavailable' | 'out-of-space';
-  /** Undefined if it is unavailable: it cannot be read, or it is unknown now which one it is. */
+  /** Undefined if the entry is unavailable: it cannot be read, or it is unknown now which one it is. */
   readonly entry: EntryRow | undefined;
 }
 
@@ -86,7 +86,7 @@ export class KeyLookup {
     // A large body of another size need not be read.
     const stored = !hasKey || hasSameSize(row, draft) ? this.#digestOf(row) : undefined;
     const isSame = isSamePlace && stored !== undefined && equal(stored, digest);
-    // Keys may begin with the same bytes; but if the key column has changed, this is the one.
+    // Other keys may begin with the same bytes. But if this entry's key column has changed, it is the one.
     if (!hasKey && stored && this.#isLinked(row, { keyHash: row.keyHash, body: stored }))
       return undefined;
     return isSame ? 'repeated' : 'conflict';

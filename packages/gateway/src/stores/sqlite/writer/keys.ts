@@ -17,7 +17,10 @@ import type { RowReader, SeqSpan } from '../log/row-reader.ts';
 import { KEY_COLUMN_SIZE } from '../log/chain.ts';
 
 const KEYS_FORMAT = 1;
-/** Greater than any prefix. Its row says up to which entry the keys are there; its sum has the entry's link. */
+/**
+ * Greater than any prefix. Its row says up to which entry the keys are complete; its checksum includes that
+ * entry's link.
+ */
 export const UNTIL: number = 2 ** 47;
 const MAX_SEQ = 2 ** 48 - 1;
 
@@ -34,10 +37,10 @@ const PREFIX_SIZE = 6;
 
 /** Entries that are read in one step. */
 const STEP_ENTRIES = 1000;
-/** Entries that a start may have to read. A transaction for each of their commits would cost as much as that. */
+/** Entries that a start may have to read again. Committing keys more often would cost as much. */
 const MAX_UNSTORED = 1000;
 
-/** The first 47 bits: as many as SQLite stores in six bytes. Other keys may begin with the same. */
+/** The first 47 bits, which SQLite stores in six bytes. Different keys may share them. */
 export function prefixOf(key: Uint8Array): number {
   return Math.floor(Buffer.from(key.buffer, key.byteOffset).readUIntBE(0, PREFIX_SIZE) / 2);
 }
@@ -158,7 +161,7 @@ export class Keys {
     return fault;
   }
 
-  /** The entries that may have the key, in ascending order; undefined where that is unknown now. */
+  /** The entries that may have the key, in ascending order. Undefined if that is unknown now. */
   find(key: Uint8Array): readonly Seq[] | undefined {
     return this.#attempt((keys) => keys.find(key));
   }
@@ -189,7 +192,7 @@ export class Keys {
     });
   }
 
-  /** Adds the keys of the next entries, between commits of the log. Returns whether any are left. */
+  /** Adds the keys of the next entries, between commits of the log. Returns whether any are missing. */
   step(head: Seq): 'complete' | 'more' | 'failed' {
     try {
       this.#open ??= this.#openFile();

@@ -35,7 +35,7 @@ export class LogClock {
     if (this.ahead >= JUMP_MS) onReport({ jump: 0, ahead: this.ahead });
   }
 
-  /** By how many ms it is ahead of the clock of the machine, as of the last call of `now`. */
+  /** How many ms it is ahead of the machine's clock, as of the last call of `now`. */
   get ahead(): number {
     return Math.floor(this.#time) - this.#wall;
   }
@@ -55,10 +55,10 @@ export class LogClock {
 }
 
 const DAY_MS = 24 * 60 * 60_000;
-/** Longer than a gateway rests. A clock that is wrong is rarely wrong by less: a lost battery is decades. */
+/** Longer than a gateway usually rests. A wrong clock is rarely wrong by less: a dead battery means decades. */
 const MAX_AHEAD_MS = 365 * DAY_MS;
 
-/** Throws if the clock is far ahead of the newest entry and of all files that tell the time. */
+/** Throws if the clock is far ahead of the newest entry and of every file's time. */
 export function checkClock(paths: DataPaths): void {
   const newest = newestTime(paths);
   if (newest === undefined) return;

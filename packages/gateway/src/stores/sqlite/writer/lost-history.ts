@@ -114,7 +114,7 @@ function readEnd(db: DatabaseSync): LogPosition {
   return { log: String(readMeta(db, 'name')), seq, link: readLink(db, seq) };
 }
 
-/** In hex; undefined without an entry, and empty where the entry cannot be read. */
+/** In hex. Undefined without an entry; empty if the entry cannot be read. */
 function readLink(db: DatabaseSync, seq: Seq): string | undefined {
   try {
     return new RowReader(db).linkAt(seq);
@@ -147,7 +147,7 @@ function describePosition(
   return `has another entry ${seq} than the one that ${file} knows of`;
 }
 
-/** Folders to which files were added since the newest entry. To look through all folders would take long. */
+/** Folders that got files since the newest entry. Looking through all folders would take long. */
 function changedFolders(paths: DataPaths, db: DatabaseSync | undefined): string[] {
   const newest = db && readable(() => new RowReader(db).last()?.time);
   const since = (newest ?? 0) - CLOCK_DIFFERENCE_MS;

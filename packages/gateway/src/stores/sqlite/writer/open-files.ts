@@ -33,7 +33,7 @@ export class OpenFiles {
     if (platform() !== 'win32') this.#large = openSync(paths.large, 'r');
   }
 
-  /** Throws unless what a commit has written is in the folder. `larges`: names of its large bodies. */
+  /** Throws unless the folder has what the commit wrote. `larges`: names of its large bodies. */
   assertStored(larges: Iterable<string>): void {
     this.#assertSame(this.#paths.log);
     this.#assertSame(this.#wal);
@@ -49,7 +49,7 @@ export class OpenFiles {
     if (!existsSync(this.#paths.incoming)) throw missing(this.#paths.incoming);
   }
 
-  /** Whether the WAL alone was moved or removed, so that the database lacks what is in it. */
+  /** Whether only the WAL was moved or removed, so that the database lacks its content. */
   hasLostWal(): boolean {
     const { log } = this.#paths;
     const isSame = (path: string): boolean => identityOf(path) === this.#identities.get(path);

@@ -18,7 +18,7 @@ export function randomSalts(): Buffer {
   return POOL.subarray(used, (used += ALL_SIZE));
 }
 
-/** The same on every copy: the beginning of SHA-512 of the message's nonce and the index (32 bits, big-endian). */
+/** The same on every copy: the first bytes of SHA-512 of the message's nonce and the index (32 bits, big-endian). */
 export function saltsOf(nonce: Uint8Array, index: number): Buffer {
   const input = Buffer.alloc(nonce.length + 4);
   input.set(nonce);

@@ -10,20 +10,20 @@ export type ItemToWithhold = Omit<WithheldItem, 'time'> & { readonly time: numbe
 /** Nothing was changed. */
 export type WithholdFailure = 'out-of-space' | 'unavailable';
 
-/** The calls of the thread that takes drafts: the writer's, or the stream's in a cluster. */
+/** The calls of the thread that takes drafts: the writer's or, in a cluster, the stream's. */
 export interface AppendThreadCalls {
   /** How many were withheld, once nothing is left of what they said. */
   withhold(items: readonly ItemToWithhold[]): Promise<number | WithholdFailure>;
-  /** Whether this copy has all that was acknowledged in its cluster: false where that cannot be known now. */
+  /** Whether this copy has everything that its cluster acknowledged. False if that is unknown now. */
   catchUp(nothing: undefined): Promise<boolean>;
   /** In a cluster: see `Orderer`. */
   setReadOnly(reason: string | undefined): Promise<boolean>;
 }
 
 export interface WriterCalls extends Omit<AppendThreadCalls, 'catchUp' | 'setReadOnly'> {
-  /** Answers once it is decided that they are withheld, with a number to ask for the rest. */
+  /** Answers after the withholding is decided, with a number by which to ask for the rest. */
   decide(items: readonly ItemToWithhold[]): number | WithholdFailure;
-  /** How many were withheld, once nothing is left of what they said. `decision`: from `decide`. */
+  /** How many entries were withheld, after their text is erased. `decision`: from `decide`. */
   erased(decision: number): Promise<number>;
   apply(request: ApplyRequest): ApplyResponse['applied'];
   copy(request: CopyRequest): CopyResponse;

@@ -36,7 +36,7 @@ import type { ApplyRequest, ApplyResponse } from '../../../log/ordered-batch.ts'
 import { Withholder } from '../withholding/withholder.ts';
 import { Writer } from './writer.ts';
 
-/** A withholding that is decided. `erased`: resolves when nothing is left of what the entries said. */
+/** A decided withholding. `erased` resolves after the text of its entries is erased. */
 interface Decision {
   readonly listed: { readonly count: number };
   readonly erased: PromiseWithResolvers<number>;

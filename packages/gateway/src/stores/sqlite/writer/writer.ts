@@ -91,7 +91,7 @@ export class Writer {
     for (const _ of [1, 2]) while (this.addKeys() === 'more');
   }
 
-  /** Why what the parts do fails now; of keys, also whether it has failed since the last call. */
+  /** Why these parts fail now; for keys, also whether they have failed since the last call. */
   takeFaults(): Readonly<Record<'storing' | 'lastCommit' | 'keys' | 'uploads', Error | undefined>> {
     return {
       storing: this.#fault,
@@ -136,7 +136,10 @@ export class Writer {
     return drafts.map(() => ({ outcome: failure, seq: 0, time: 0, salt: 0 }));
   }
 
-  /** Applies messages and their position in one transaction, on all copies alike. To be repeated after a failure. */
+  /**
+   * Applies messages and their position in one transaction, alike on all copies. After a failure, the caller
+   * repeats it.
+   */
   apply(
     batches: readonly UnpackedBatch[],
     { stream, resumeAt }: Pick<StreamPosition, 'stream' | 'resumeAt'>,
@@ -169,7 +172,7 @@ export class Writer {
     });
   }
 
-  /** Stores the copies in their order, in one transaction, as far as each follows the one before. */
+  /** Stores the copies in order, in one transaction, until one does not follow from the entry before it. */
   commitCopies(copies: Iterable<PackedCopy>): CopyResult {
     let result: CopyResult = { outcome: 'stored' };
     const larges: WithLarge[] = [];
@@ -186,14 +189,14 @@ export class Writer {
     return failure === undefined ? result : { outcome: 'failed', code: failure };
   }
 
-  /** The time for an entry now. Tells the other threads how it differs from the machine's. */
+  /** The time for an entry now. Tells the other threads how far it is from the machine's. */
   checkClock(): number {
     const now = this.#clock.now();
     this.#shared.clockAhead = this.#clock.ahead;
     return now;
   }
 
-  /** Notices, between commits, that files were moved or removed, and updates the shared state. */
+  /** Checks, between commits, whether files were moved or removed, and updates the shared state. */
   checkFiles(): void {
     try {
       this.#openFiles?.assertAll();
@@ -265,7 +268,7 @@ export class Writer {
     if (!this.#lastIsLoaded) this.#loadLast();
   }
 
-  /** No file has what is in a removed WAL. Waits for readers of older snapshots, which would leave it there. */
+  /** No file has the content of a removed WAL. Waits for readers of older snapshots, which would keep it there. */
   #saveLostWal(): void {
     if (this.#openFiles?.hasLostWal() === true) this.#db.exec('PRAGMA wal_checkpoint(FULL)');
   }
@@ -291,13 +294,13 @@ export class Writer {
       if (this.#db.isTransaction) this.#db.exec('ROLLBACK');
       this.#saveLostWal();
       this.#loadLast();
-      // The frame that commits was not written: nothing can have them, and their space is needed.
+      // The commit's frame was not written, so no entry can have these files, and their space is needed.
       if (isFull) for (const name of uploads.splice(0)) this.#finishUpload(name);
     } catch (rollbackError) {
       // The next attempt fails in the same way.
       assertStorageFault(rollbackError);
     }
-    // Last, so that whoever is told that nothing is stored finds everything else in the folder.
+    // Comes last: after callers hear of the failure, the rest of the folder is in order.
     this.#failed(error);
     this.#unconfirmedUploads.push(...uploads);
     return isFull ? 'out-of-space' : 'unavailable';

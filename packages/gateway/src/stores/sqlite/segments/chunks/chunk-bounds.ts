@@ -7,7 +7,7 @@ import type { Kind } from '@open-presence/protocol';
 import type { Seq } from '../../../../log/log.ts';
 import type { EntryRow } from '../../log/entry-row.ts';
 
-/** A chunk ends when it has this many bytes of entries. Only its last entry exceeds that. */
+/** A chunk ends at this many bytes of entries. Only its last entry exceeds that. */
 const CHUNK_SIZE = 1024 * 1024;
 /** Shorter chunks, in bytes, are not worth a file. */
 const MIN_CHUNK_SIZE = 64 * 1024;
@@ -17,7 +17,7 @@ export interface Chunk {
   readonly first: Seq;
   readonly last: Seq;
   readonly count: number;
-  /** The entry of the kind before the first one, where it is known; else the seq before. */
+  /** The last entry of the kind before the chunk, if known; else the seq before the chunk. */
   readonly previous: Seq;
 }
 

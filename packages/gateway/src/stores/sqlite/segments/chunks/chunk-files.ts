@@ -18,10 +18,10 @@ export type ChunkForm = StoredEncoding | 'plain';
 export const CHUNK_FORMS: readonly ChunkForm[] = ['plain', 'zstd', 'gzip'];
 /** Joins the entries of a chunk, and chunks. */
 export const CHUNK_JOINER = ',\n';
-/** Longer chunks, in bytes of text, are not made: a chunk is verified as a whole. */
+/** Bytes of text. Longer chunks get no file: a chunk is verified as a whole. */
 export const MAX_CHUNK_SIZE: number = 1280 * 1024;
 
-/** In zstd a frame of one raw block, in gzip a stored block of a deflate stream. */
+/** As a raw block in a zstd frame, or a stored block in a deflate stream for gzip. */
 export const JOINERS: Readonly<Record<ChunkForm, Buffer>> = {
   plain: Buffer.from(CHUNK_JOINER),
   zstd: Buffer.from('28b52ffd20021100002c0a', 'hex'),
@@ -30,7 +30,7 @@ export const JOINERS: Readonly<Record<ChunkForm, Buffer>> = {
 
 /** Smaller than gzip by a little, and decompressed in half the time. */
 const ZSTD = { params: { [constants.ZSTD_c_compressionLevel]: 9 } };
-/** A full flush ends the part at a byte, and the next one refers to nothing in it. */
+/** A full flush ends the piece at a byte, and the next piece refers to nothing in it. */
 const DEFLATE = { finishFlush: constants.Z_FULL_FLUSH, chunkSize: 256 * 1024 };
 const ENCODERS: Readonly<Record<ChunkForm, (text: Buffer) => Promise<Buffer>>> = {
   plain: async (text) => text,

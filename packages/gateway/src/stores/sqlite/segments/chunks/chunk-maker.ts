@@ -74,7 +74,7 @@ export class ChunkMaker {
     return true;
   }
 
-  /** Removes the files of a segment that are not what was written. Yields between them. */
+  /** Removes the segment's files that are not what was written. Yields between them. */
   *check(segment: number): Generator<void, void, undefined> {
     const folder = chunkFolder(this.#context.paths, segment);
     for (const name of existsSync(folder) ? readdirSync(folder) : []) {
@@ -83,7 +83,7 @@ export class ChunkMaker {
     }
   }
 
-  /** Removes chunks with these entries: made of changed bytes, they would have them. */
+  /** Removes the chunks with these entries, since they were made of changed bytes. */
   removeWith(seqs: readonly Seq[]): void {
     const { paths, reader } = this.#context;
     for (const seq of seqs) {
@@ -108,7 +108,7 @@ export class ChunkMaker {
     return false;
   }
 
-  /** Undefined where the chunk is not to be made: some of it cannot be read, or is not in the segment. */
+  /** Undefined if the chunk cannot be made: part of it is unreadable, or outside the segment. */
   #textOf({ segment, kind, last }: ChunkFile): Buffer | undefined {
     const { log, reader, hasDamaged } = this.#context;
     const chunk = reader.now(segment, (index) => index.statement(ONE).get(kind, last));

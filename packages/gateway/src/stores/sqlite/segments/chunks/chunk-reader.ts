@@ -54,7 +54,7 @@ export class ChunkReader {
     this.#context = context;
   }
 
-  /** The chunks of a kind, if the selection has nothing but its entries, newest first. */
+  /** The chunks of a kind, newest first. None if the selection excludes any entry of the kind. */
   cursor({ facets, textQuery, order }: Selection, form: ChunkForm): ChunkCursor | undefined {
     const [first, second] = facets;
     if (!(first instanceof Uint8Array) || second !== undefined) return undefined;
@@ -75,7 +75,7 @@ export class ChunkReader {
     return [];
   }
 
-  /** With a joiner before it or without; plain where it is not stored in the form, undefined where in neither. */
+  /** With a joiner before it, or without. Plain if it is not stored in this encoding; undefined if in neither. */
   async text(
     { kind, last }: Chunk,
     form: ChunkForm,

@@ -30,8 +30,8 @@ const MAX_FEW = 8;
 const MAX_FACETS = 16;
 
 /**
- * Rows of a segment. Node.js binds numbers as reals, and FTS5 begins and ends at bounds that are integers alone: with
- * others it reads every row of a term.
+ * Rows of a segment. Node.js binds numbers as reals, but FTS5 uses a bound only if it is an integer. With a
+ * real, it would read every row of a term.
  */
 export const IN_ROWS: string = 'rowid BETWEEN CAST(? AS INTEGER) AND CAST(? AS INTEGER)';
 
@@ -76,19 +76,19 @@ const NO_TERMS: TermList = termList([]);
 
 /** Conditions as statements can look them up. */
 export class MatchQuery {
-  /** A row that one of these matches, and for which `rest` holds, has what it must have. */
+  /** A row matches if one of these queries finds it and `rest` holds for it. */
   readonly first: () => Iterable<string>;
-  /** The conditions that all queries of `first` share, if alternatives make them several. */
+  /** The conditions that all queries of `first` share, if alternatives make several queries. */
   readonly common: string | undefined;
   readonly rest: readonly RowCondition[];
   /** The one query that is all of that; undefined where there are several. */
   readonly whole: string | undefined;
   /**
-   * The same for large entries, whose rows together have what an entry must have: each condition by itself.
-   * The first excludes nothing.
+   * The same for large entries, each condition by itself: the rows of an entry match together. The first
+   * excludes nothing.
    */
   readonly single: () => Iterable<RowCondition>;
-  /** Words and phrases that count for the rank; how many terms a text must have. */
+  /** Words and phrases that count for the rank, and how many terms a text must have. */
   readonly terms: number;
   /** Each alone matches rows with one of these terms. */
   readonly anyTerm: () => Iterable<string>;
@@ -132,10 +132,7 @@ export class MatchQuery {
   }
 }
 
-/**
- * Divides facets into queries that are looked up together, lists of very many alternatives, and further
- * queries.
- */
+/** Divides facets into queries that are looked up together, long lists of alternatives, and further queries. */
 function divide(conditions: readonly FacetCondition[]): {
   readonly few: readonly string[];
   readonly lists: readonly (readonly Facet[])[];

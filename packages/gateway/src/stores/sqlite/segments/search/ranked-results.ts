@@ -81,7 +81,7 @@ class Section implements Disposable {
     this.#query = query;
   }
 
-  /** The next page, and the first seq of the section. Leaves out the first `skip` of what is left. */
+  /** The next page and the first seq of the section. Skips the first `skip` of the remaining matches. */
   *page(skip: number, limit: number): SearchSteps<SectionPage & { readonly low: Seq }> {
     if (this.#low === undefined && skip + limit <= MAX_IN_MEMORY) {
       const top = new TopMatches(skip + limit + 1);

@@ -25,7 +25,7 @@ export interface RankSink {
   add(match: RankedSeq): void;
 }
 
-/** A section ends with the segment in which it has this many matches, times the terms of the query. */
+/** A section ends at the segment that brings its matches to this number, times the terms of the query. */
 const MAX_RANKED = 2 ** 19;
 /** Entries that are ranked together: some dozen milliseconds. */
 const STEP = 65_536;
@@ -132,7 +132,7 @@ function* rankInParts(
   }
 }
 
-/** The rank of a large entry is a sum over the terms too, of its best row for each. */
+/** A large entry's rank is a sum over the terms as well: for each term, of its best row. */
 function* rankLarge(
   matches: SegmentMatches,
   query: MatchQuery,

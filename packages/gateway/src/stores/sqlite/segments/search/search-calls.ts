@@ -1,4 +1,4 @@
-/** What a reader's thread asks of the segments' thread, and what else it tells that. */
+/** What a reader's thread asks the segments' thread, and what it reports to it. */
 import type { FacetCondition } from '../../../../log/facet.ts';
 import type { Seq } from '../../../../log/log.ts';
 import type { TextQuery } from '../../../../log/text-query.ts';
@@ -43,7 +43,7 @@ export interface Matches {
   readonly turns: number;
 }
 
-/** Unavailable: because the index cannot be read now. The error is a fault of the gateway. */
+/** `unavailable`: the index cannot be read now. `error`: a fault of the gateway. */
 export type Answer<Found> =
   | { readonly found: Found }
   | { readonly unavailable: true }
@@ -51,7 +51,7 @@ export type Answer<Found> =
 
 export interface SearchCalls {
   page(request: SearchRequest<PageRequest> & { readonly turns: number }): Promise<Answer<Matches>>;
-  /** The first page of a ranking; the next one if nothing is wanted. It is held until the search ends. */
+  /** The first page of a ranking, or the next one without a request. It is held until the search ends. */
   ranked(request: SearchRequest<RankedRequest | undefined>): Promise<Answer<RankedPage>>;
 }
 

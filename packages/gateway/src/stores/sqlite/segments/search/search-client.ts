@@ -38,7 +38,10 @@ export class SearchClient {
     this.#calls = new ThreadCaller(port);
   }
 
-  /** Each page starts where the one before ended. A request may cost as much as all, so each asks for twice as many. */
+  /**
+   * Each page starts where the last one ended. One request may cost as much as all, so each asks for twice as
+   * many.
+   */
   matches({ signal, ...query }: MatchesQuery, { low, high }: SeqRange): SeqSource {
     const newest = query.order === 'newest';
     const search = this.#newSearch();

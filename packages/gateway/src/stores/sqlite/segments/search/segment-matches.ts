@@ -6,7 +6,7 @@ import type { SegmentReader } from '../segment-reader.ts';
 import { IN_ROWS, LargeRows, type MatchQuery, type RowCondition } from './match-query.ts';
 import type { SearchSteps } from './search-steps.ts';
 
-/** Seqs that are looked for at least, where some are dropped afterwards. */
+/** The least number of seqs to look for, if some are dropped afterwards. */
 const MIN_CANDIDATES = 512;
 /** Rows of large entries that are looked at together. */
 const LARGE_ROWS = 4096;
@@ -23,7 +23,7 @@ export interface PageOf extends SeqRange {
   readonly limit: number;
 }
 
-/** Thrown where a segment cannot be read now: the log has to be read in its place. */
+/** Thrown if a segment cannot be read now: the log has to be read instead. */
 export class SegmentUnavailable extends Error {}
 
 export class SegmentMatches {
@@ -41,7 +41,7 @@ export class SegmentMatches {
     this.rows = new LargeRows(reader.segments.firstOf(number));
   }
 
-  /** Up to `limit` seqs in their order; it may be fewer, even none, although more follow. */
+  /** Up to `limit` seqs in order. May return fewer, even none, although more follow. */
   *page(wanted: PageOf): SearchSteps<SeqPage> {
     const { order, low, high, limit } = wanted;
     const step = order === 'newest' ? -1 : 1;
@@ -56,7 +56,7 @@ export class SegmentMatches {
     return { seqs: page, next: (page.at(-1) ?? 0) + step };
   }
 
-  /** All large entries: their rows together have what an entry must have. */
+  /** All large entries: the rows of one match together. */
   *largeSeqs(range: SeqRange): SearchSteps<readonly Seq[]> {
     const hasLarge = this.#hasLarge ?? (yield* this.read((index) => index.hasLarge));
     if (!hasLarge) return [];

@@ -43,7 +43,7 @@ export function pageOfMatches(context: SearchContext, wanted: PageRequest): Sear
   );
 }
 
-/** Takes the steps once the segment can be read, and again from the first if it cannot any more. */
+/** Takes the steps after the segment has become readable. Starts again if it becomes unreadable. */
 export function* inSegment<T>(
   { reader, available }: SearchContext,
   number: number,

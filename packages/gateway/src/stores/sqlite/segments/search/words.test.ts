@@ -95,7 +95,7 @@ describe('words in the SQLite store', () => {
       (one, other) => (other % 7) - (one % 7) || other - one,
     );
     const seqs = byRank.map((at) => at + 1);
-    // Equals are together, the newest first, whichever part of the index they are in.
+    // Equal ranks are in order of time, newest first, whichever part of the index they are in.
     const ranked = await bestSeqs(log, textQuery('garden', 'both'), many);
     const groups = Map.groupBy(ranked, (seq) => (seq - 1) % 7);
     assert.equal(ranked.length, many);
