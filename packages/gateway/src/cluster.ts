@@ -17,9 +17,9 @@ export interface ClusterOptions extends Omit<SqliteOptions, 'name' | 'acceptCloc
 }
 
 /**
- * Resolves once this replica has what the stream had at the start, or, where the servers cannot be
- * reached, with what it has. Throws where the folder is no replica of the stream's log, and where a server
- * or the stream could lose what it has acknowledged.
+ * Resolves after this replica has everything that the stream had at the start or, if no server can be reached,
+ * with what it has. Throws if the folder is no replica of the stream's log, or if a server or the stream could
+ * lose what it acknowledges.
  */
 export async function openClusterLog({
   stream,
@@ -57,12 +57,18 @@ export async function shareClusterPresence(
   };
 }
 
-/** Throws what a gateway would refuse, and where no server can be reached. Resolves with those that store nothing. */
+/**
+ * Throws what a gateway would refuse, and if no server can be reached. Resolves with the servers that store
+ * nothing.
+ */
 export async function checkCluster(stream: string): Promise<readonly string[]> {
   return await (await loadCluster()).check(addressOf(stream));
 }
 
-/** The log becomes the first replica of a cluster's. Throws where a gateway has the folder, or the stream orders another log. */
+/**
+ * The log becomes the first replica of a cluster. Throws if a gateway uses the folder, or the stream orders
+ * another log.
+ */
 export async function adoptIntoCluster(data: string, stream: string): Promise<ReplicaLog> {
   const cluster = await loadCluster();
   const folder = new SqliteReplicaFolder(data);
@@ -78,9 +84,9 @@ export interface LeftLog extends Pick<ReplicaLog, 'name' | 'head'> {
 }
 
 /**
- * Makes the replica in this folder a log of its own, which goes on under the same name. Does nothing where
- * it is that already. Throws where a gateway has the folder, another gateway of the cluster runs, or the
- * replica lacks what the stream has. Without a stream, what it lacks is given up, and the log gets a new name.
+ * Makes the replica in this folder a log of its own, which keeps its name. Does nothing if it is one already.
+ * Throws if a gateway uses the folder, if another gateway of the cluster runs, or if the replica lacks entries
+ * of the stream. Without a stream, those entries are given up, and the log gets a new name.
  */
 export async function leaveCluster(data: string, stream: string | undefined): Promise<LeftLog> {
   const folder = new SqliteReplicaFolder(data);

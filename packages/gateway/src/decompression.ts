@@ -9,8 +9,8 @@ import {
 } from 'node:zlib';
 
 /**
- * Decodes any number of members (RFC 1952 section 2.2). What follows them and is no member is refused
- * without being strict, unless it begins with a zero: there, Node ends what is decoded, whatever follows.
+ * Decodes any number of members (RFC 1952 section 2.2). Bytes after them are an error, unless they begin with a
+ * zero: there, Node stops decoding.
  */
 export function createMultiMemberGunzip(options: ZlibOptions = {}): Transform {
   const decoder = createGunzip(options);

@@ -61,7 +61,7 @@ const MAX_DEFERRED = 32;
 let deferred = 0;
 let mustDefer = false;
 
-/** To be called when a connection was accepted: libuv accepts one in each turn, so each would wait for a slice. */
+/** Call it when a connection was accepted: libuv accepts one in each turn, so each would wait for a slice. */
 export function deferTurn(): void {
   mustDefer = true;
 }
@@ -114,7 +114,7 @@ export class Turns {
   }
 }
 
-/** Returns a function for long work to call often: after each slice, it returns what waits for a turn. */
+/** Returns a function for long work to call often. After each slice, that returns a promise to wait for. */
 export function yieldPeriodically(): () => Promise<void> | undefined {
   const turns = new Turns();
   return () => (turns.isOver ? turns.next() : undefined);

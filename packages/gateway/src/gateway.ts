@@ -89,7 +89,8 @@ export interface Gateway extends AsyncDisposable {
   readonly lacksContact: boolean;
   /**
    * Reads the language file and the texts for visitors again, and answers later requests with them. Requests in
-   * progress go on with the old ones, which stay where it rejects, as a start does. Calls take effect in their order.
+   * progress go on with the old ones. If it rejects, as a start would, the old ones stay. Calls take effect in
+   * order.
    */
   reload(): Promise<void>;
   /** Resolves when each thread that serves visitors has had a turn, or has ended. */
@@ -106,7 +107,7 @@ export interface Mirroring {
 /** A gateway that needs longer to read its log listens meanwhile, so that callers wait for it. */
 const LISTEN_EARLY_AFTER_MS = 2000;
 
-/** Resolves when it serves. Rejects with all that is wrong with a language file, or with the error of the system. */
+/** Resolves when it serves. Rejects with all faults of a language file, or with the system's error. */
 export async function startGateway(config: GatewayConfig): Promise<Gateway> {
   const { publicUrl, logger: report } = config;
   const [loaded, listen] = await Promise.all([

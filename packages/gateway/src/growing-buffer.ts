@@ -1,4 +1,7 @@
-/** Bytes that arrive in pieces: a list of them would take hundreds of bytes for each that a caller sends by itself. */
+/**
+ * Bytes that arrive in pieces. A list of pieces would take hundreds of bytes for each byte that a caller sends
+ * by itself.
+ */
 export class GrowingBuffer {
   #buffer: Buffer = Buffer.alloc(0);
   #length = 0;

@@ -10,7 +10,7 @@ const IDLE_UTILIZATION = 0.1;
 const SLACK = 8 * 1024 * 1024;
 const FACTOR = 1.25;
 
-/** Bytes that this thread has let go of since its last collection, as far as `noteReleased` was told. */
+/** Bytes that this thread has released since its last collection, as reported to `noteReleased`. */
 let released = 0;
 
 /** Without this, nothing would be collected where much is let go of and little is allocated. */
@@ -18,7 +18,10 @@ export function noteReleased(bytes: number): void {
   released += bytes;
 }
 
-/** When the thread becomes idle: V8 collects when memory is allocated, and would leave a burst's until the next. */
+/**
+ * Collects when the thread becomes idle. V8 collects only while memory is allocated, and would keep a burst's
+ * garbage until the next burst.
+ */
 export function collectGarbageWhenIdle(): Disposable {
   let collected = 0;
   let least = Number.POSITIVE_INFINITY;
@@ -49,7 +52,7 @@ function collectGarbage(): void {
 /** Kept by threads that take large bodies: an idle one would have it for nothing. */
 let contextForBuffers: Context | undefined;
 
-/** Frees buffers that came and went: V8 hardly counts them, and lets some 64 MB gather that the process then keeps. */
+/** Frees short-lived buffers: V8 hardly counts them, and lets some 64 MB gather that the process then keeps. */
 export function collectBuffers(): void {
   contextForBuffers ??= collectorContext();
   collect(`{ type: 'minor' }`, contextForBuffers);

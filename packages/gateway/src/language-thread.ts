@@ -13,8 +13,8 @@ const PACKAGED_FILE = new URL('../mova-snu.yaml', import.meta.resolve('@open-pre
 const path = workerData as string | undefined;
 const text = await readBytes(path ?? fileURLToPath(PACKAGED_FILE));
 const parsed = await parse(decodeUtf8(path ?? 'mova-snu.yaml', text));
-// Substrings of a text with Cyrillic letters take two bytes a character, and so would each entry that
-// contains them. Copies of those that are ASCII take one.
+// A substring of a text with Cyrillic letters takes two bytes a character, and so would each entry that contains
+// it. A copy that is ASCII takes one.
 const copied: unknown = JSON.parse(JSON.stringify(parsed));
 const language = Object.assign({ ...parsed }, copied);
 parentPort?.postMessage({ text, language } satisfies LoadedLanguage);

@@ -15,7 +15,7 @@ export interface LoadedLanguage {
   readonly text: Uint8Array;
 }
 
-/** Without a path: the packaged language. Rejects with an error that names the file, and all that is wrong with it. */
+/** Without a path: the packaged language. Rejects with an error that names the file and all its faults. */
 export async function loadLanguage(path: string | undefined): Promise<LoadedLanguage> {
   const module = threadModule('./language-thread', import.meta.url);
   return (await postedBy(module, path)) as LoadedLanguage;

@@ -65,7 +65,7 @@ export async function openLogCopy(options: LogCopyOptions): Promise<LogCopy> {
   return { ...copy, [Symbol.asyncDispose]: () => store[Symbol.asyncDispose]() };
 }
 
-/** Repeats cases, in their order, with their times. The folder has a log of this name, and no gateway runs on it. */
+/** Repeats cases, in order, with their times. The folder has a log of this name, and no gateway runs on it. */
 export async function repeatWithholdings(
   data: string,
   name: string,
@@ -84,7 +84,7 @@ export interface RepairOptions {
   readonly lineOf?: ((seq: number) => Promise<LogLine | undefined>) | undefined;
 }
 
-/** Yields what was found, once it was put right or could not be. Throws for a log that cannot be read or written. */
+/** Yields each fault after it was repaired, or after that failed. Throws for a log that cannot be read or written. */
 export async function* repairLog(
   data: string,
   { language: file, folder, lineOf }: RepairOptions = {},

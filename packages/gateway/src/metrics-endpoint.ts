@@ -1,4 +1,7 @@
-/** Where Prometheus asks for metrics: an address of its own. What prints them is loaded only where they are wanted. */
+/**
+ * Where Prometheus asks for metrics: an address of its own. The code that prints them is loaded only if somebody
+ * wants them.
+ */
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 

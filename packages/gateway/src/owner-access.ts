@@ -42,7 +42,7 @@ export interface OwnerAccess extends AsyncDisposable {
   request(path: string, body: JsonObject, signal: AbortSignal): AsyncIterable<JsonObject>;
 }
 
-/** Throws where the folder has no log or is a backup, and where a gateway has it that cannot be asked. */
+/** Throws if the folder has no log or is a backup, and if the gateway that has it cannot be asked. */
 export async function openOwnerAccess(options: OwnerAccessOptions): Promise<OwnerAccess> {
   const { data, fileThreads } = options;
   if (await hasGateway(data)) {
@@ -72,7 +72,7 @@ export async function openOwnerAccess(options: OwnerAccessOptions): Promise<Owne
   };
 }
 
-/** Resolves once the gateway that runs on the folder answers with these settings. Throws what it refuses. */
+/** Resolves after the gateway that runs on the folder answers with these settings. Throws its refusal. */
 export async function reloadGateway(data: string, settings: ReloadedSettings): Promise<void> {
   if (!(await hasGateway(data))) throw new Error('no gateway runs on this folder.');
   const { language, publicUrl } = settings;

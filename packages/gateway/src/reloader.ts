@@ -1,10 +1,7 @@
 /** In which order, and with which settings, a running gateway reads again what its operator may change. */
 import type { ReloadedSettings } from './load-language.ts';
 
-/**
- * Reloads take effect one after the other. A setting that a call lacks stays as it is, and so do all of them where
- * `apply` rejects.
- */
+/** Reloads take effect one after the other. A missing setting stays as it is. If `apply` rejects, all do. */
 export function reloader(
   initial: ReloadedSettings,
   apply: (settings: ReloadedSettings) => Promise<void>,

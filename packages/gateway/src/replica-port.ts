@@ -1,4 +1,4 @@
-/** What a package needs that orders the drafts of several gateways: `@open-presence/gateway/replica`. */
+/** What a package needs to order the drafts of several gateways: `@open-presence/gateway/replica`. */
 export * from './log/packed-drafts.ts';
 export * from './log/ordered-batch.ts';
 export * from './log/packed-drafts.ts';

@@ -1,4 +1,4 @@
-/** Calls from thread to thread: a request over a port, and one response. Other messages may go over it too. */
+/** Calls from thread to thread: a request over a port, and one response. The port may carry other messages too. */
 
 /** What a thread answers: an interface of methods, each of one request. */
 type Methods<Calls> = Record<keyof Calls, (request: never) => unknown>;

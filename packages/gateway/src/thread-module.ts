@@ -7,7 +7,7 @@ export function threadModule(path: string, caller: string): URL {
   return new URL(path + extname(caller), caller);
 }
 
-/** What a module posts from a thread, which then ends and takes its memory along. Rejects with what it throws. */
+/** What a module posts from a thread, which then ends and frees its memory. Rejects with what it throws. */
 export async function postedBy(module: URL, workerData: unknown): Promise<unknown> {
   const messages: readonly unknown[] = await once(new Worker(module, { workerData }), 'message');
   return messages[0];

@@ -40,7 +40,10 @@ export class ControlServer implements AsyncDisposable {
     this.#server.requestTimeout = 0;
   }
 
-  /** Replaces a socket of an earlier process: the caller has the folder's lock. Undefined, and logged, where none can be. */
+  /**
+   * Replaces the socket of an earlier process: the caller has the folder's lock. If that fails, logs it and
+   * returns undefined.
+   */
   static async open(
     folder: string,
     operations: ControlOperations,
@@ -62,7 +65,7 @@ export class ControlServer implements AsyncDisposable {
     await remove();
     opened.defer(remove);
     await mkdir(unfinished, { mode: 0o700 });
-    // The system removes what is at this path when the server ends: nothing, once it was moved.
+    // When the server ends, the system removes what is at this path: nothing, since the socket was moved.
     const { path: listenPath } = opened.use(await openSocketPath(unfinished));
     const server = opened.use(new ControlServer(operations));
     server.#server.listen(listenPath);

@@ -11,7 +11,7 @@ import {
   type WithholdingTarget,
 } from '../operations/withholding-target.ts';
 
-/** Yields JSON objects as text. Throws for a body that cannot be used, and what the operation throws. */
+/** Yields JSON objects as text. Throws if the body is invalid, and what the operation throws. */
 type ControlOperation = (body: unknown, signal: AbortSignal) => AsyncIterable<string>;
 
 /** By path. */

@@ -13,7 +13,7 @@ export interface SocketPath extends AsyncDisposable {
   readonly path: string;
 }
 
-/** A path that the system takes, however long the folder's is: on Linux by a descriptor, elsewhere relative. */
+/** A short path to the socket, however long the folder's is: through a descriptor on Linux, relative elsewhere. */
 export async function openSocketPath(folder: string): Promise<SocketPath> {
   const path = join(resolve(folder), SOCKET);
   if (Buffer.byteLength(path) <= MAX_PATH_LENGTH) return { path, [Symbol.asyncDispose]: noop };

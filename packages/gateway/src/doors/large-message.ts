@@ -137,8 +137,8 @@ export class LargeMessage implements AsyncDisposable {
   }
 
   /**
-   * The message with placeholders; those for which `picks` holds have the picked members. Undefined
-   * for an envelope that is too long.
+   * The message with placeholders. Those for which `picks` holds have the picked members. Undefined if the
+   * envelope is too long.
    */
   async envelope(picks: (value: CutValue) => boolean = never): Promise<Buffer | undefined> {
     const picked = this.#cut.filter(picks).reduce((size, cut) => size + totalOf(cut.picked), 0);
@@ -177,8 +177,8 @@ export class LargeMessage implements AsyncDisposable {
   }
 
   /**
-   * A message in which each cut string that is the text of a JSON object is replaced by that object. It
-   * has a file of its own, and this message is disposed of. Undefined if there is no such string.
+   * A copy in which each cut string that is the text of a JSON object is replaced by that object. It has a file
+   * of its own, and this message is disposed of. Undefined if there is no such string.
    */
   async unwrapped(folder: string): Promise<LargeMessage | undefined> {
     const wrapped: CutValue[] = [];
@@ -251,7 +251,7 @@ export class LargeMessage implements AsyncDisposable {
     return cut.reduce((size, value) => size + (value ? sizeOf(value) : 0), text.length);
   }
 
-  /** An object without the members that its placeholder has or that are apart, and with those of `added`. */
+  /** An object without the members that its placeholder has or that were cut out, and with those of `added`. */
   otherMembers(
     { start, end, kept, apart }: CutValue,
     added?: AsyncIterable<Uint8Array>,

@@ -3,8 +3,8 @@ import { discardBody } from '../http/request/request-body.ts';
 import type { DoorRequest } from './context.ts';
 
 /**
- * In a mirror: leads a request that would store an entry to the gateway that is mirrored, with its
- * method and body (RFC 9110 section 15.4.8). Returns false elsewhere.
+ * In a mirror: redirects a request that would store an entry to the mirrored gateway, with its method and body
+ * (RFC 9110 section 15.4.8). Returns false elsewhere.
  */
 export function redirectsToOrigin(context: DoorRequest): boolean {
   const { app, request } = context;

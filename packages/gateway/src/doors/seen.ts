@@ -4,12 +4,12 @@ import { untilSeen } from '../operations/until-seen.ts';
 import type { DoorRequest } from './context.ts';
 
 /**
- * Matches queries that may name an entry, in every spelling, so that others are not parsed. Excludes `?`
- * from names, so that it takes linear time.
+ * Matches queries that may name an entry, in every spelling, so that others are not parsed. Excludes `?` from
+ * names, so that it takes linear time.
  */
 const NAMING = /[?&](?:after|before|inReplyTo|thread|[^=&?%]*%)/;
 
-/** Resolves when the log has the entries that the path and the query name; undefined where it has them now. */
+/** Resolves when the log has the entries that the path and the query name. Undefined if it has them now. */
 export function untilNamedIsThere({
   app,
   request,

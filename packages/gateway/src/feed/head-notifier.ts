@@ -37,7 +37,10 @@ export class HeadNotifier {
     return notifier;
   }
 
-  /** Calls back once with a head greater than `after`, perhaps now; with undefined if it is disposed of before. */
+  /**
+   * Calls back once with a head greater than `after`, perhaps now. Calls back with undefined if it is disposed
+   * of first.
+   */
   wait(after: Seq, resolve: (head: Seq | undefined) => void): Disposable | undefined {
     this.#watch();
     if (after < this.#head) {

@@ -60,7 +60,7 @@ export class WithholdingNotifier {
         await this.#reportBatch(batch);
       }
     } catch (error) {
-      // Readers that miss an event ask for the list. The next withholding reports these too.
+      // A reader that misses an event asks for the list. The next withholding reports these too.
       if (!isStorageFault(error)) throw error;
     } finally {
       this.#isReporting = false;

@@ -1,4 +1,4 @@
-/** Connections while the server stops: what is under way goes on as long as its caller goes on. */
+/** Connections while the server stops: an exchange goes on as long as its caller does. */
 import type { Connection } from './connection.ts';
 
 /** A request may be on its way: a connection is idle after this time. */
@@ -21,7 +21,7 @@ export class ClosingConnection {
     this.#connection = connection;
   }
 
-  /** To be called again and again: closes the connection when it is idle, or its caller has stalled. */
+  /** Call it again and again: it closes the connection when it is idle, or its caller has stalled. */
   closeIfSilent(): void {
     const now = performance.now();
     const { socket } = this.#connection;

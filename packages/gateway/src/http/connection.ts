@@ -117,8 +117,8 @@ export class Connection {
   }
 
   /**
-   * To be called when the head of a request was parsed. Returns what responds to it, if it is a
-   * simple one that was handed over.
+   * Call it when the head of a request was parsed. Returns what responds, if the request is a simple one that
+   * was handed over.
    */
   start(
     request: IncomingMessage,
@@ -134,7 +134,7 @@ export class Connection {
     return respond;
   }
 
-  /** To be called with what answers the request that was started last, once its handler was called. */
+  /** Call it with what answers the last request, after its handler was called. */
   answeredBy(route: RouteName): void {
     this.#observer?.answeredBy(route);
     const get = this.#get;
@@ -151,9 +151,9 @@ export class Connection {
   }
 
   /**
-   * Takes the socket from `node:http`, which keeps 20 KiB for each connection. The response, whose head
-   * was sent, goes on as bytes of the socket, and is the last one of the connection. Returns false where
-   * that is not possible. Calls back when the socket has closed.
+   * Takes the socket from `node:http`, which keeps 20 KiB for each connection. The response, whose head was
+   * sent, goes on as bytes of the socket, and is the last one of the connection. Returns false if that is
+   * impossible. Calls back when the socket has closed.
    */
   detach(closed: () => void): boolean {
     const response = this.#response;

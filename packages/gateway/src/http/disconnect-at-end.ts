@@ -1,6 +1,6 @@
 /**
- * Callers that have ended their half of a connection. Most are gone, and some only have nothing more to
- * send: their requests are answered. What waits or looks for long, or never ends, is not gone on with.
+ * Callers that have ended their half of a connection. Most are gone; some only have nothing more to send, and
+ * their requests are answered. Requests that wait, that search for long or that never end are given up.
  */
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
@@ -13,7 +13,7 @@ export function disconnectAtEnd(response: ServerResponse): void {
   atEnd(response, () => response.destroy());
 }
 
-/** For a response that may take long. While it sends, a caller that is gone ends it by itself. */
+/** For a response that may take long. While it is being sent, a caller that has left ends it anyway. */
 export function disconnectSilentAtEnd(response: ServerResponse): void {
   atEnd(response, (socket) => {
     let sent = socket.bytesWritten;

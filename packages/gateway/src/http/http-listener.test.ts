@@ -90,7 +90,7 @@ test('slashes before a path are one', async () => {
   assert.deepEqual(statusesIn(received), [200]);
 });
 
-/** What a head counts: 28 bytes more for each line, so that a header counts as in HTTP/2. */
+/** A head counts 28 bytes more for each line, so that a header counts as in HTTP/2. */
 function measured(head: string): number {
   return head.length + 28 * (head.split('\n').length - 1);
 }

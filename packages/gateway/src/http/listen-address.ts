@@ -21,8 +21,8 @@ export function isShareable(address: ListenAddress): boolean {
 }
 
 /**
- * Removes the file of a UNIX socket that nobody listens to any more, such as one that a killed process
- * has left. Rejects with `EADDRINUSE` where somebody listens.
+ * Removes the file of a UNIX socket that nobody listens to, such as one of a killed process. Rejects with
+ * `EADDRINUSE` if somebody listens.
  */
 async function removeStaleSocket(path: string): Promise<void> {
   const file = await lstat(path).catch(() => undefined);
@@ -39,8 +39,8 @@ async function removeStaleSocket(path: string): Promise<void> {
 }
 
 /**
- * Makes sure that the address is free, and resolves to it. Threads that share a port get one that is
- * chosen already.
+ * Makes sure that the address is free, and resolves with it. Threads that share a port get the port that was
+ * chosen before.
  */
 export async function freeAddress(address: ListenAddress, shared: boolean): Promise<ListenAddress> {
   if ('path' in address) await removeStaleSocket(address.path);
@@ -49,8 +49,8 @@ export async function freeAddress(address: ListenAddress, shared: boolean): Prom
 }
 
 /**
- * The port, or one that is free for 0. Throws where it is taken: among those who share a port, the
- * system would not say so, and deal out our visitors to another gateway.
+ * The port, or a free one for 0. Throws if it is taken: the system would let us share the port without saying
+ * so, and send our visitors to another gateway.
  */
 export async function freePort({ host, port }: { host: string; port: number }): Promise<number> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();

@@ -72,7 +72,7 @@ function requestStart({ rawPacket, bytesParsed = 0 }: ClientError): string {
   return bytesParsed === 0 ? text : text.slice(text.lastIndexOf('\n', bytesParsed - 1) + 1);
 }
 
-/** Resolves to what begins with `start`, when it has a whole line, is too long, or nothing more comes. */
+/** Resolves with what begins with `start`, once it has a whole line, is too long, or nothing more comes. */
 function readLine(socket: Duplex, start: string): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string>();
   const parts = [start];
@@ -163,7 +163,7 @@ const REQUEST_LINE = /^([!#$%&'*+.^_`|~\w-]+) (\S+) HTTP\/1\.[01]\r?\n/;
 const CUT_REQUEST_LINE = /^[!#$%&'*+.^_`|~\w-]+ \S*(?: [HTP/1.]*)?$/;
 const LINE_FEED = 0x0a;
 
-/** HTTP allows methods that Node's parser does not know: they are answered by 405 or 404. */
+/** HTTP allows methods that Node's parser does not know. They are answered with 405 or 404. */
 function unknownMethod(start: string, paths: Paths): Unmatched | undefined {
   const [, method, url] = REQUEST_LINE.exec(start) ?? [];
   if (method === undefined || url === undefined) return undefined;

@@ -16,8 +16,8 @@ const PARAMETER = /^\{\w+\}$/;
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /**
- * The nearest of the known paths, the best first; none if nothing is similar. `{id}` is filled in
- * where the request has an id there. `guesses`: known paths by those that callers try instead.
+ * The nearest of the known paths, the best first. None if nothing is similar. `{id}` is filled in if the request
+ * has an id there. `guesses`: known paths by the paths that callers try instead.
  */
 export function nearestPaths(
   url: string,
@@ -53,7 +53,7 @@ function segmentsOf(path: string): string[] {
   return segments.slice(0, MAX_SEGMENTS).map((segment) => segment.slice(0, MAX_SEGMENT_LENGTH));
 }
 
-/** From 0 for the same segment to 1 for one that has nothing in common, or differs by more than `closest`. */
+/** 0 for the same segment, 1 for one that has nothing in common or differs by more than `closest`. */
 function segmentDistance(requested: string, known: string, closest: number): number {
   if (known === '{id}') return UUID.test(requested) ? 0 : 1;
   if (PARAMETER.test(known)) return 0.5;

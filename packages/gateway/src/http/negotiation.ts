@@ -134,8 +134,8 @@ export function wantsHalfDuplex(prefer: string | string[] | undefined): boolean 
 }
 
 /**
- * Whether the header lists this tag, by weak comparison (RFC 9110 section 13.1.2). A tag has its quotes, so
- * that it is found only as a whole one.
+ * Whether the header lists this tag, by weak comparison (RFC 9110 section 13.1.2). The tag includes its quotes,
+ * so that only a whole tag is found.
  */
 export function matchesEtag(ifNoneMatch: string | undefined, tag: string | undefined): boolean {
   if (ifNoneMatch === undefined || tag === undefined) return false;

@@ -1,6 +1,6 @@
 /**
- * What is used of `node:http`. An `import` of that module reads all its exports, and some of
- * them load Node's HTTP client and HTTP/2: 7 MB in each thread. Import only types from it.
+ * The parts of `node:http` that are used. An `import` of that module reads all its exports, and some of them
+ * load Node's HTTP client and HTTP/2: 7 MB in each thread. Import only types from it.
  */
 import type * as NodeHttp from 'node:http';
 import { createRequire } from 'node:module';

@@ -1,6 +1,6 @@
 /**
- * What Node's HTTP server does with the bytes of a socket: from now on only when it is called here.
- * Refuses to know what the bytes are.
+ * Runs Node's HTTP parser on the bytes of a socket, but only when it is called here. Refuses to know what the
+ * bytes are.
  */
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';

@@ -75,7 +75,7 @@ export function notesIn(request: CheckedRequest): { notes?: string[] } {
   return notes.length === 0 ? {} : { notes: [...notes] };
 }
 
-/** They and others, as the first member of a JSON object, with a comma; empty where there are none. */
+/** These notes and `others` as the first member of a JSON object, with a comma. Empty if there are none. */
 export function notesPart(request: CheckedRequest, others: readonly string[] = []): string {
   const notes = [...parameterNotes(request), ...others];
   return notes.length === 0 ? '' : `"notes":${JSON.stringify(notes)},`;
@@ -98,8 +98,8 @@ export class ParameterCheck {
   }
 
   /**
-   * Throws `invalid-parameter` for those in the query that have no effect there or are not UTF-8. For
-   * those that no path takes, the request gets `parameterNotes`.
+   * Throws `invalid-parameter` for parameters in the query that have no effect there or are not UTF-8. Those
+   * that no path takes become `parameterNotes` of the request.
    */
   check(request: CheckedRequest, parameters: TakenParameters): void | Promise<void> {
     if (request.url?.includes('?') !== true) return undefined;
@@ -210,7 +210,7 @@ async function finishInTurns(parts: Generator<void>): Promise<void> {
   while (parts.next().done !== true);
 }
 
-/** The paths that take each parameter; those of one resource come last, and feeds, which are listings. */
+/** The paths that take each parameter. Paths of one resource come last, and so do feeds, which are listings. */
 function pathsByName(
   routes: readonly Pick<DescribedRoute, 'path' | 'description'>[],
 ): Map<string, string[]> {

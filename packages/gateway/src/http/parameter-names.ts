@@ -1,6 +1,6 @@
 /**
- * The names of parameters as this contract spells them (PROTOCOL.md section 1.7). Callers percent-encode
- * names, write lists as `NAME[]` or `NAME[0]`, and copy `&amp;` from a page.
+ * The names of parameters as this contract spells them (PROTOCOL.md section 1.7). Callers percent-encode names,
+ * write lists as `NAME[]` or `NAME[0]`, and copy `&amp;` from a page.
  */
 import { canonicalName } from '../near-names.ts';
 

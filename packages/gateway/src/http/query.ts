@@ -28,14 +28,14 @@ const PARTS_PER_GROUP = 16;
 
 const longQueries = new WeakMap<WithUrl, URLSearchParams>();
 
-/** The parameters of a request. For a long query, `readQuery` has made them, and all callers share the object. */
+/** The parameters of a request. All callers share the object that `readQuery` has made of a long query. */
 export function queryOf(request: WithUrl): URLSearchParams {
   return longQueries.get(request) ?? new URLSearchParams(queryText(request));
 }
 
 /**
- * To be called before `queryOf`. Gives known names in the query of `url` their usual spelling. Undefined
- * for a query that is short enough to be read at once.
+ * Call it before `queryOf`. Gives known names in the query of `url` their usual spelling. Undefined for a query
+ * that is short enough to be read at once.
  */
 export function readQuery(request: WithUrl, known: ReadonlySet<string>): Promise<void> | undefined {
   const query = queryText(request);

@@ -13,8 +13,8 @@ import type { CachedResponse } from './response/response-cache.ts';
 import { commonHead, isSimpleGet } from './simple-head.ts';
 
 /**
- * Finds the response for the log as it is now, or the one that is being created. Undefined, or resolves
- * to undefined, where the request must go through `node:http`. Must be cheap.
+ * Finds the response for the present log, or the one that is being created. Undefined, or resolves with
+ * undefined, if the request must go through `node:http`. Must be cheap.
  */
 export type FindResponse = () => CachedResponse | Promise<CachedResponse | undefined> | undefined;
 
@@ -48,7 +48,7 @@ export class RepeatedGets {
     this.#byHead.set(head, { route, find });
   }
 
-  /** Undefined for bytes that are anything but one such request, from its first byte to its last. */
+  /** Undefined unless the bytes are one such request, from first to last. */
   get(bytes: Buffer): RepeatedGet | undefined {
     if (!isGet(bytes) || this.#byHead.size === 0) return undefined;
     const head = bytes.toString('latin1');

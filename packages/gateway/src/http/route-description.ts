@@ -1,6 +1,6 @@
 /**
- * What routes state about themselves. Discovery, guides and catalogs are made of it, and requests are
- * checked against the parameters in it.
+ * What routes state about themselves. Discovery, guides and catalogs are made from it, and the parameters of
+ * requests are checked against it.
  */
 import type { Language, Locale, LocalizedText } from '@open-presence/protocol';
 
@@ -19,7 +19,7 @@ export interface Localization {
 export interface RouteDescription {
   /** The name by which guides and catalogs know the route; its text is in `doors` of the language file. */
   readonly id?: string;
-  /** Names of the query's parameters. A route that states them is not sent those that only other routes take. */
+  /** Names of the query's parameters. A route that states them never gets parameters that only other routes take. */
   readonly parameters?: readonly string[];
   /** The parameters without which a request is refused. */
   readonly required?: readonly string[];

@@ -148,8 +148,8 @@ export class HttpServer implements AsyncDisposable {
   }
 
   /**
-   * Rejects with the error of the system where it cannot listen there. A connection beyond `most`
-   * is closed at once: what is established goes on.
+   * Rejects with the system's error if it cannot listen there. A connection beyond `most` is closed at once:
+   * established ones go on.
    */
   async listen({ address, shared, maxConnections: most }: ListenOptions): Promise<void> {
     if (Number.isFinite(most)) this.#server.maxConnections = most;

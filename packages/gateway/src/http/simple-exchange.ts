@@ -1,6 +1,6 @@
 /**
- * The simple request of a connection that is being answered past `node:http`: a simple `POST`
- * (`simple-post.ts`), or a `GET` that was answered before (`repeated-get.ts`).
+ * The exchange of a simple request that bypasses `node:http`: a simple `POST` (`simple-post.ts`), or a `GET`
+ * that was answered before (`repeated-get.ts`).
  */
 import type { Socket } from 'node:net';
 

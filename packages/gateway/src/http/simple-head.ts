@@ -27,8 +27,8 @@ const PLAIN_TYPE = /^(?:application\/json|text\/plain)(?: *; *charset="?utf-8"?)
 type HeaderUse = 'host' | 'length' | 'type' | 'connection' | 'encoding' | 'key' | 'page' | 'none';
 
 /**
- * Headers that may be there. Those of use `none` have no effect on the response to a `POST`; none says
- * that one to a `GET` depends on what the caller has.
+ * Headers that a simple request may have. Those of use `none` have no effect on the response to a `POST`. For a
+ * `GET`, none may say what the caller has already.
  */
 const HEADERS: Readonly<Record<string, HeaderUse>> = {
   Host: 'host',
@@ -79,8 +79,8 @@ export function commonHead(head: string): string {
 }
 
 /**
- * Whether the head is one of a `GET` whose response depends on nothing but its bytes and what is served.
- * It ends with the empty line.
+ * Whether the head belongs to a `GET` whose response depends only on its bytes and on what is served. Includes
+ * the empty line.
  */
 export function isSimpleGet(head: string): boolean {
   const headers = simpleHeaders(head.slice(0, -LINE_END.length), GET);

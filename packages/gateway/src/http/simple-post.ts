@@ -41,10 +41,7 @@ const LENGTH_DIGITS = '\r\nContent-Length: '.length;
 /** A key as most clients make them; others are left to `node:http`. */
 const KEY_LINE = /\r\nIdempotency-Key: ([!-~]+)\r\n/i;
 const KEY_VALUE = '\r\nIdempotency-Key: '.length;
-/**
- * The results for recent heads, whose lengths and keys are replaced by 0: a client sends the same one with
- * each entry.
- */
+/** Results for recent heads, with lengths and keys replaced by 0: a client sends the same head with each entry. */
 const recentHeads = new Map<string, SimpleHead | undefined>();
 const MAX_RECENT_HEADS = 256;
 /** Longer heads are read anew each time, which bounds the memory of the cache. */

@@ -75,7 +75,10 @@ export class BodyReader extends JsonHandler {
     return this.#copier.body;
   }
 
-  /** After the end: a draft whose facets are kind, room and those in memory, in their order. Throws for an invalid body. */
+  /**
+   * After the end: a draft with the facets of kind and room and those in memory, in order. Throws for an invalid
+   * body.
+   */
   draft(
     { body, key }: Pick<Draft, 'body'> & { readonly key: Uint8Array | undefined },
     portability: Portability,

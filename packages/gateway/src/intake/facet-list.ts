@@ -1,6 +1,6 @@
 /**
- * The facets of one member of a body: the first of them in memory, the others on their way to a
- * spool. A duplicate of the member replaces all of them.
+ * The facets of one member of a body: the first ones in memory, the others in a spool. A duplicate of the member
+ * replaces all of them.
  */
 import type { Filter } from '@open-presence/protocol';
 

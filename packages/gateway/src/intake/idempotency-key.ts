@@ -35,7 +35,7 @@ export function hashIdempotencyKey(
   return hash('sha256', text, 'buffer');
 }
 
-/** Not one regular expression: it would exhaust the stack for a key of millions of characters. */
+/** Not one regular expression: a key of millions of characters would exhaust its stack. */
 function unquoted(value: string): string {
   if (value.length < 2 || !value.startsWith('"') || !value.endsWith('"')) return value;
   const inner = value.slice(1, -1);

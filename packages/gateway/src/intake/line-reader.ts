@@ -18,7 +18,10 @@ const MAX_BATCH = 512;
 const LF = 0x0a;
 const BYTE_ORDER_MARK = Buffer.from('\uFEFF');
 
-/** Those that are not blank and have arrived together, or a long one, whose rest is skipped if it is not read. */
+/**
+ * The lines that arrived together, without blank ones, or a single long one. If it is not read, its rest is
+ * skipped.
+ */
 export async function* linesOf(
   chunks: AsyncIterable<Buffer>,
 ): AsyncGenerator<readonly Line[] | LongLine, void, undefined> {

@@ -1,9 +1,7 @@
 /**
- * Copies the members of a body as they were spelled (PROTOCOL.md section 4), except that names of
- * the gateway's own members get a prefix, and that one member can be left out with one comma.
- *
- * Upholds: whitespace of what is still undecided is held as a count, and of a name only the bytes
- * that could still be a known name.
+ * Copies the members of a body as they were spelled (PROTOCOL.md section 4), with two exceptions: names of the
+ * gateway's own members get a prefix, and one member can be left out with one comma. Upholds: while something is
+ * undecided, only a count of white space is held, and of a name only the bytes that could still be a known name.
  */
 import { VISITOR_PREFIX } from '@open-presence/protocol';
 

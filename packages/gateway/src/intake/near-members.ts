@@ -1,4 +1,7 @@
-/** Members whose names are nearly known ones (PROTOCOL.md section 6.4): stored as they are; their author is told. */
+/**
+ * Members whose names are almost known names (PROTOCOL.md section 6.4). They are stored as they are, and their
+ * author is told.
+ */
 import { FILTER_MEMBERS } from '@open-presence/protocol';
 
 import { MAX_NEAR_LENGTH, NearNames } from '../near-names.ts';

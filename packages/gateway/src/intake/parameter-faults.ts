@@ -9,7 +9,7 @@ export interface ParameterFault {
   readonly known?: readonly string[];
 }
 
-/** How many faults of one request are reported: a parameter can be wrong a million times. */
+/** The most faults of one request that are reported: a parameter can be wrong a million times. */
 export const MAX_FAULTS = 16;
 
 const MAX_QUOTE = 60;
@@ -29,7 +29,7 @@ export function parameterError(found: readonly ParameterFault[], subject: string
   });
 }
 
-/** Throws `invalid-parameter` for those that have no effect here; `refused` says why, by name. */
+/** Throws `invalid-parameter` for parameters that have no effect here. `refused` says why, by name. */
 export function rejectParameters(
   parameters: URLSearchParams,
   subject: string,

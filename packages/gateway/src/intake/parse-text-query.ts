@@ -20,7 +20,7 @@ const MAX_PHRASE = 64;
 const OVERLAP = 32;
 /** A turn is checked for after this many items. */
 const ITEMS_PER_CHECK = 32;
-/** How much of all queries together is looked at for notes on how they were read, in characters. */
+/** In characters. Notes on how the queries were read cover only this much of all queries together. */
 const MAX_NOTED = 16 * 1024;
 const MAX_NOTES = 8;
 const EXAMPLE = 'such as garden "shared memory" trac* -noise';
@@ -45,7 +45,7 @@ function isOperator(
   return text === operator && !isExcluded && !isPhrase && !isPrefix;
 }
 
-/** An item that looks like the name of a member, and perhaps its value, in the syntax of other search engines. */
+/** An item that looks like a member's name, perhaps with a value, in the syntax of other search engines. */
 const MEMBER_ITEM = /^([\p{L}_][\p{L}\p{M}\p{N}_.'’ʼ]*):(?<value>[\p{L}\p{N}]|$)/v;
 const SELECTING = [...SELECTOR_NAMES, 'room', 'kind'];
 
@@ -99,7 +99,7 @@ function parameterFor(name: string): string | undefined {
   );
 }
 
-/** One query with the terms of all. Takes turns with other work: a query may be megabytes long. */
+/** One query with all terms. Takes turns with other work: a query may be megabytes long. */
 export async function parseTextQuery(
   queries: readonly string[],
 ): Promise<TextQuery | TextQueryFault> {
@@ -214,7 +214,7 @@ async function pushInTurns(text: string, phrase: PhraseTerms): Promise<void> {
   stream.end();
 }
 
-/** A loop, because a query may be megabytes long and a regular expression needs stack for it. */
+/** A loop: a query may be megabytes long, and a regular expression needs stack for it. */
 function* itemsOf(query: string): Generator<QueryItem | TextQueryFault> {
   for (let at = 0; at < query.length;) {
     if (isSpace(query, at)) {

@@ -7,7 +7,7 @@ const CLOCK = String.raw`${HOUR}:([0-5]\d)(?::([0-5]\d|60)(?:[.,](\d+))?)?`;
 const OFFSET = String.raw`(?:[Zz]|([-+ \u2212])${HOUR}:?([0-5]\d)?)?`;
 const TIME = new RegExp(`^${DATE}(?:[Tt ]${CLOCK}${OFFSET})?$`);
 
-/** In ms since 1970, rounded up; UTC without an offset. A leap second counts as the second after it. */
+/** In ms since 1970, rounded up; UTC without an offset. A leap second counts as the following second. */
 export function parseTime(text: string): number | undefined {
   const [, date = '', ...parts] = TIME.exec(text) ?? [];
   const day = Date.parse(date);

@@ -41,7 +41,7 @@ export interface SelectionScope {
   /** How errors call what is read: "the garden". */
   readonly subject: string;
   /**
-   * The log that `after` must be a cursor of, and that has the entries that `thread` names; without it, `after`
+   * The log that `after` must be a cursor of, and that has the entries that `thread` names. Without it, `after`
    * may be beyond the head, and `thread` is ignored.
    */
   readonly log?: Pick<Log, 'head' | 'id' | 'entry'>;
@@ -104,10 +104,7 @@ export async function parseSearchSelection(
   return await parseSelection(parameters, listing, query);
 }
 
-/**
- * The parameter `wait`, which is in seconds, in ms; the longest of several. Throws
- * `invalid-parameter`.
- */
+/** The parameter `wait`, given in seconds, in ms; the longest of several. Throws `invalid-parameter`. */
 export async function parseWait(
   parameters: URLSearchParams,
   subject: string,

@@ -45,11 +45,11 @@ export function parseSmallBody(
   };
 }
 
-/** Names that mean nothing to the kind. Undefined where a name is the gateway's, or may have been misread. */
+/** Names without a meaning for the kind. Undefined if a name is the gateway's, or may have been misread. */
 function unknownNames(kind: KindGrammar, members: JsonObject): readonly string[] | undefined {
   const unknown: string[] = [];
   for (const name of Object.keys(members)) {
-    // V8 14 may read `i\u0064`, which is `id`, as the name that an earlier text had in its place: `i\`.
+    // V8 14 may read `i\u0064`, which is `id`, as `i\`: the name that an earlier text had in its place.
     if (name.includes('\\')) return undefined;
     const member = kind.members.get(name);
     if (member === undefined) unknown.push(name);

@@ -1,6 +1,6 @@
 import { rejectParameters } from './parameter-faults.ts';
 
-/** Parameters of listings that a stream of entries cannot obey, each with what to do instead. */
+/** Parameters of listings that a stream of entries cannot obey, each with the alternative. */
 export const REFUSED_BY_STREAMS: Readonly<Record<string, string>> = {
   before: 'a stream has no end; read a listing instead',
   until: 'a stream has no end; read a listing instead',

@@ -4,9 +4,9 @@ const HASH_START = 0x811c9dc5;
 const HASH_FACTOR = 0x01000193;
 
 /**
- * Different terms in the order in which they were added. A query may have millions: they are bytes, with
- * a hash table of their offsets, which take a few times the length of the query. The table is as large as
- * it can get from the beginning: growing it would be one long piece of work.
+ * Different terms in the order in which they were added. A query may have millions: they are held as bytes, with
+ * a hash table of their offsets. Both together take a few times the length of the query. The table has its final
+ * size from the start: growing it would take long in one piece.
  */
 export class TermSet {
   #bytes = Buffer.alloc(256);

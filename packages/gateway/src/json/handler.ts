@@ -13,7 +13,10 @@ export class JsonHandler {
 
   endPiece(): void {}
 
-  /** Of the outermost value and those in objects and arrays that were asked for. For a string, true asks for its content. */
+  /**
+   * Called for the outermost value, and for values in objects and arrays that were asked for. For a string, true
+   * asks for its content.
+   */
   startValue(_type: ValueType, _depth: number, _at: number): boolean {
     return false;
   }

@@ -1,4 +1,4 @@
-/** Members of a large object: the first characters of some strings, from its first bytes, and those in its last bytes. */
+/** Members of a large object: the first characters of some strings, in its first and its last bytes. */
 import { JsonHandler, type ValueType } from './handler.ts';
 import { type JsonObject, toJsonObject } from './json-object.ts';
 

@@ -2,7 +2,7 @@
 import { JsonHandler, type ValueType } from './handler.ts';
 import { JsonScanner } from './scanner.ts';
 
-/** `omitted`: where the names start that are left out. `added`: an object whose members come last. Throws `malformed-json`. */
+/** `omitted`: where the omitted names start. `added`: an object whose members come last. Throws `malformed-json`. */
 export async function* omitMembers(
   chunks: AsyncIterable<Uint8Array>,
   omitted: ReadonlySet<number>,

@@ -27,7 +27,7 @@ export const NUMBER_ENDS = 20;
 const NO_DIGIT = 21;
 const UNEXPECTED = 22;
 
-/** What an error says was expected in each state. Undefined where that depends on more than the state. */
+/** What an error says was expected in each state. Undefined if that depends on more than the state. */
 export const EXPECTED: readonly (Expected | undefined)[] = [
   ...(['text', 'value', 'value or ]', 'name', 'name or }', 'colon', undefined, 'end'] as const),
   ...(['string', 'escape', 'hex digit', undefined] as const),

@@ -19,7 +19,7 @@ const COMMA = 0x2c;
 const MAX_NAME_LENGTH = 32;
 const NONE = Buffer.alloc(0);
 
-/** Reads the members of an object: from after its opening brace, or from the comma of a member. */
+/** Reads the members of an object, from after its opening brace or from the comma of a member. */
 export class StringValueReader {
   readonly #scanner: JsonScanner;
   #isStarted = false;

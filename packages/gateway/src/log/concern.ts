@@ -48,8 +48,8 @@ function derived(bytes: Facet): Facet {
 }
 
 /**
- * The facets of an entry that only indexes have, one after another. `texts`: that may have an @. `answered`: the
- * facets of the entry that it answers.
+ * The facets of an entry that only indexes have, one after another. `texts`: those that may have an @.
+ * `answered`: the facets of the entry that it answers.
  */
 export function derivedFacets(texts: Iterable<string>, answered: Uint8Array | undefined): Buffer {
   const names = new Set<string>();

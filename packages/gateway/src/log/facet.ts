@@ -9,9 +9,9 @@ import {
 } from '@open-presence/protocol';
 
 /**
- * 16 bytes. The first half of SHA-256 over name, NUL, value in UTF-8, where the version of a UUID is made
- * to be from 8 on. In `inReplyTo`, a value that names an entry has the bytes of its id instead, a UUID of
- * version 7: from the facets of an entry one can tell what it answers.
+ * 16 bytes: the first half of SHA-256 over name, NUL, value in UTF-8, marked as a UUID of version 8. In
+ * `inReplyTo`, a value that names an entry is the id of that entry instead, a UUID of version 7: so an entry's
+ * facets tell what it answers.
  */
 export type Facet = Uint8Array;
 
@@ -20,8 +20,8 @@ export const FACET_SIZE = 16;
 export const VERSION_AT = 6;
 
 /**
- * Holds for an entry that has all of these facets, concatenated, or any one of several. A request may
- * have a hundred thousand, which take six times the memory as arrays of their own.
+ * Selects entries that have all of these facets, concatenated, or any one of several. A request may have a
+ * hundred thousand; separate arrays would take six times the memory.
  */
 export type FacetCondition = Uint8Array | readonly Facet[];
 

@@ -50,7 +50,7 @@ export interface Draft {
   readonly room: string;
   /**
    * Facets of kind, room and the filters, in this order and that of `FILTER_MEMBERS`, concatenated (see
-   * `facet.ts`). Facets of a spooled body that are too many for memory are in the spool instead.
+   * `facet.ts`). If a spooled body has too many for memory, the spool has them.
    */
   readonly facets: Uint8Array;
   /** The visitor's members as JSON text without braces, in UTF-8 without CR or LF; empty if there are none. */
@@ -65,8 +65,8 @@ export type SmallDraft = Draft & { readonly body: Uint8Array };
 
 export type AppendResult =
   /**
-   * The entry is durable: since now (`appended`), or since an earlier append with this key and the
-   * same kind, room and body (`repeated`, with the metadata of that entry).
+   * The entry is durable, either now (`appended`), or since an earlier append with this key and the same kind,
+   * room and body (`repeated`, with the metadata of that entry).
    */
   | { readonly outcome: 'appended' | 'repeated'; readonly metadata: EntryMetadata }
   /** The key belongs to an entry with another content, whose metadata this is. Nothing was stored. */
@@ -74,9 +74,8 @@ export type AppendResult =
   | AppendRefusal;
 
 /**
- * The disk is full or failed, or the log is closed. Whether a write that failed took effect is
- * unknown until the log is opened again; retrying with the same key is safe. `reason`: why its owner lets
- * nothing be stored.
+ * The disk is full or failed, or the log is closed. Whether a failed write took effect is unknown until the log
+ * is opened again; retrying with the same key is safe. `reason`: the owner's reason for storing nothing.
  */
 export interface AppendRefusal {
   readonly outcome: 'refused';
@@ -134,8 +133,8 @@ export interface StoredText {
   /** Bytes in the file. */
   readonly length: number;
   /**
-   * Set where the bytes are compressed: a zstd frame, or part of a deflate stream that ends at a byte
-   * and refers to no other part. Size and CRC-32 are those of the text.
+   * Set if the bytes are compressed: a zstd frame, or part of a deflate stream that ends at a byte and refers to
+   * no other part. Size and CRC-32 are those of the text.
    */
   readonly compressed?: { readonly size: number; readonly crc: number };
   /** Where a new read continues after it. */
@@ -180,7 +179,7 @@ interface RankedPosition {
 /** A stored entry, exact or in its portable form. */
 export interface Entry {
   readonly metadata: EntryMetadata;
-  /** The entry that begins the thread that it belongs to, or belonged to before it was withheld: perhaps itself. */
+  /** The entry that begins its thread, perhaps itself. For a withheld entry, the thread it belonged to. */
   readonly thread: Seq;
   /** Set where these two differ. */
   readonly portability?: Exclude<Portability, 'exact'>;
@@ -202,10 +201,7 @@ export interface RankedEntry extends Entry {
   readonly rankedFrom: Seq | undefined;
 }
 
-/**
- * `withheld`: what was said is destroyed. `hidden`: it is kept for the owner of the log alone. `shown`: what was
- * hidden is there again.
- */
+/** `withheld`: the text is destroyed. `hidden`: only the log's owner keeps it. `shown`: a hidden text is back. */
 export type WithholdingState = 'withheld' | 'hidden' | 'shown';
 
 /** One removal of an entry's text, or its return. */
@@ -254,8 +250,8 @@ export interface Log extends AsyncDisposable {
   /** Why the owner lets nothing be stored; undefined while entries are stored. */
   readOnly(): string | undefined;
   /**
-   * From now on, also after a restart: for all gateways of a cluster. For the process that owns the log. Throws
-   * `unavailable` where the servers of the cluster do not take it now.
+   * Takes effect now and lasts over restarts; in a cluster, for all gateways. Only for the process that owns the
+   * log. Throws `unavailable` if the cluster's servers do not take it now.
    */
   setReadOnly(reason: string | undefined): Promise<void>;
   damage(): Damage;
@@ -264,9 +260,9 @@ export interface Log extends AsyncDisposable {
   /** The seq of the newest durable entry, 0 in an empty log. */
   head(): Seq;
   /**
-   * Resolves once reads have every entry and withholding that was acknowledged before the call, whoever
-   * acknowledged it: at once where the log has one owner. Where several gateways have a copy each, rejects with a
-   * `GatewayError` `unavailable` while this one cannot know what the others have acknowledged.
+   * Resolves after reads have every entry and withholding that anybody acknowledged before the call: at once if
+   * the log has one owner. If several gateways have a copy each, rejects with a `GatewayError` `unavailable`
+   * while this one cannot know what the others have acknowledged.
    */
   caughtUp(): Promise<void>;
   spool(): Spool;
@@ -288,8 +284,8 @@ export interface Log extends AsyncDisposable {
   /** Up to `withheld()` at the call. */
   withholdings(range: WithholdingRange): AsyncGenerator<Withholding, void, undefined>;
   /**
-   * In its portable form unless `exact` is asked for; `hidden`: the exact one, with what it says although it is
-   * hidden, for the owner. Undefined where not even the gateway's members can be read.
+   * In its portable form unless `exact` is asked for. `hidden`: the exact entry for the owner, with its text
+   * although it is hidden. Undefined if not even the gateway's members can be read.
    */
   entry(seq: Seq, form?: 'exact' | 'hidden'): Promise<Entry | undefined>;
   /** The texts of the selected entries. Chunks may end anywhere; each is valid until the next is requested. */
@@ -301,11 +297,14 @@ export interface Log extends AsyncDisposable {
     stored: StoredEncoding | 'plain',
   ): TextRead<Uint8Array | StoredText>;
   readEntries(selection: Selection): LogRead<Entry>;
-  /** At least the newest entry of each identity: each once, the newest first. Leaves out what cannot be read. */
+  /**
+   * The newest entry of each identity, and perhaps others: each once, the newest first. Leaves out unreadable
+   * ones.
+   */
   readNewestOfIdentities(query: NewestQuery): AsyncGenerator<Entry, void, undefined>;
   /**
-   * The link of an entry, in hex; that before the first for 0 (PROTOCOL.md section 20). Throws a
-   * `GatewayError` `unavailable` where it cannot be read. `seq`: up to the head.
+   * The link of an entry, in hex; for 0, the link before the first entry (PROTOCOL.md section 20). Throws a
+   * `GatewayError` `unavailable` if it cannot be read. `seq`: up to the head.
    */
   linkAt(seq: Seq): string;
   /**
@@ -317,23 +316,23 @@ export interface Log extends AsyncDisposable {
   /** Entries up to this seq can be found by their words. It may lag a little behind the head. */
   searchWatermark(): Seq;
   /**
-   * The entries that match best first: those in which the terms are frequent for their length, and
-   * rare elsewhere (BM25). Among equals the newest is first. Where very many match, the newest of
-   * them are ranked as one section, and those before them follow in further sections.
+   * The best matches first: entries in which the terms are frequent for their length, and rare elsewhere (BM25).
+   * Among equals the newest is first. If very many match, the newest are ranked as one section, and earlier ones
+   * follow in further sections.
    */
   readRanked(query: RankedQuery): LogRead<RankedEntry>;
   /** One for every room and kind that has entries, in no particular order. */
   roomCounts(): readonly RoomCount[];
-  /** The seq of the first entry that was stored at this time or later, in ms since 1970; the head + 1 if there is none. */
+  /** The seq of the first entry stored at this time (ms since 1970) or later; head + 1 if there is none. */
   firstSince(time: number): Seq;
   /**
-   * How many entries have this facet, of a kind, a room or the entry that they answer, from each bound up to before
-   * the next. The bounds ascend, from 1 to at most the head + 1. Aborting makes it throw the signal's reason.
+   * Counts the entries with this facet, which is a kind, a room or an answered entry, from each bound up to the
+   * next. The bounds ascend, from 1 to at most head + 1. Throws the signal's reason when aborted.
    */
   countBetween(facet: Facet, bounds: readonly Seq[], signal?: AbortSignal): Promise<number[]>;
   /**
-   * Calls back soon after the head or `withheld()` has changed, perhaps once for several changes, until
-   * it is disposed of. Reads that start in the callback have every entry up to the head.
+   * Calls back soon after the head or `withheld()` has changed, perhaps once for several changes, until disposed
+   * of. Reads that start in the callback have every entry up to the head.
    */
   watch(onMove: () => void): Disposable;
 }

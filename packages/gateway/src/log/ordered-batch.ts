@@ -1,4 +1,4 @@
-/** What the messages of a stream have for a replica of the log: every replica makes the same entries of them. */
+/** What a replica of the log gets from the messages of a stream. Every replica makes the same entries of it. */
 import type { Seq, Withholding } from './log.ts';
 import type { PackedDraft } from './packed-drafts.ts';
 
@@ -26,7 +26,7 @@ export interface OrderedBatch extends MessageOrigin {
   readonly drafts: ArrayBuffer;
   /** One for each draft; undefined where the draft says all. */
   readonly forms?: readonly (DraftForm | RefusedForm | undefined)[] | undefined;
-  /** Uploads that were given up since the message before: their chunks are to be erased in the stream. */
+  /** Uploads that were abandoned since the last message: their chunks are to be erased in the stream. */
   readonly unusedUploads?: readonly string[];
 }
 
@@ -49,19 +49,22 @@ export interface ApplyRequest extends Pick<StreamPosition, 'stream' | 'resumeAt'
 }
 
 export interface ApplyResponse {
-  /** By batch, packed by `packResults`; undefined if it was applied before. Or why none could be applied. */
+  /**
+   * Results by batch, packed by `packResults`; undefined for a batch that was applied before. Or the reason why
+   * none could be applied.
+   */
   readonly applied: readonly (Float64Array<ArrayBuffer> | undefined)[] | ApplyFailure;
 }
 
 type ApplyFailure = 'out-of-space' | 'unavailable';
 
 /**
- * How far `sent` may be from the time at which the stream takes the message: how long a message may be on
- * its way, and how far the clocks of a gateway and of the stream's leader may be apart.
+ * The most by which `sent` may differ from the time at which the stream takes the message: how long a message
+ * may travel, and how far the clocks of a gateway and of the stream's leader may differ.
  */
 export const VALID_MS: number = 86_400_000;
 
-/** Whether no replica applies a message: it was on its way too long, or a clock is wrong. `time`: of the stream. */
+/** Whether no replica applies a message, because it travelled too long or a clock is wrong. `time`: of the stream. */
 export function isVoid(time: number, { sent }: Pick<MessageOrigin, 'sent'>): boolean {
   return Math.abs(time - sent) > VALID_MS;
 }

@@ -16,9 +16,8 @@ import type { AppendingPort, AppendRequest, LargeBody, PackedDraft } from './pac
 /** What a gateway loads of the package of a cluster. */
 export interface Cluster {
   /**
-   * Where the folder goes on in the stream, which is made for an empty folder if there is none. Throws
-   * where the folder is no replica of the stream's log, and where a server or the stream could lose what it
-   * has acknowledged.
+   * Where the folder continues in the stream, which is made for an empty folder if there is none. Throws if the
+   * folder is no replica of the stream's log, or if a server or the stream could lose what it acknowledges.
    */
   begin(
     folder: ReplicaFolder,
@@ -27,7 +26,10 @@ export interface Cluster {
   ): Promise<ReplicaStart>;
   /** Follows the stream until the replica closes. Resolves once the replica may be read. */
   follow(replica: Replica, start: ReplicaStart): Promise<Orderer>;
-  /** Makes a stream that goes on from this log, its first replica, unless it is that. Throws where it orders another log. */
+  /**
+   * Makes a stream that continues this log, its first replica, unless there is one. Throws if the stream orders
+   * another log.
+   */
   adopt(folder: ReplicaFolder, address: StreamAddress): Promise<void>;
   /** Throws where the replica lacks something of the stream, or another gateway may add to it. */
   requireAll(address: StreamAddress, replica: ReplicaLog): Promise<void>;
@@ -37,7 +39,10 @@ export interface Cluster {
   gateways(address: StreamAddress): GatewayTransport & AsyncDisposable;
 }
 
-/** Carries what gateways tell one another and nobody stores. It may lose frames, though not reorder those of one. */
+/**
+ * Carries what gateways tell one another and nobody stores. It may lose frames, but does not reorder those of
+ * one gateway.
+ */
 export interface GatewayTransport {
   /** To all other gateways. Drops it while there is no connection. */
   send(frame: Uint8Array): void;
@@ -61,9 +66,9 @@ export interface Orderer {
   append(client: AppendingPort, request: AppendRequest): void;
   /** Resolves when nothing is left of what the entries said: with how many they were. */
   withhold(items: readonly OrderedWithholding[]): Promise<number | 'unavailable'>;
-  /** Resolves when the replica has all that any gateway had acknowledged: false where that cannot be known now. */
+  /** Resolves when the replica has everything that any gateway had acknowledged. False if that is unknown now. */
   catchUp(): Promise<boolean>;
-  /** Tells the stream why no gateway may store anything, or that all may. False where it did not confirm that. */
+  /** Tells the stream why no gateway may store anything, or that all may. False if it did not confirm. */
   setReadOnly(reason: string | undefined): Promise<boolean>;
   /** Resolves once nothing is done any more, after the replica has closed. */
   readonly ended: Promise<void>;
@@ -89,7 +94,10 @@ export interface Replica {
   reader(): ReplicaReader & Disposable;
   /** In the order of the calls. */
   apply(request: ApplyRequest): Promise<ApplyResponse['applied']>;
-  /** Resolves when it is decided; `erased` when nothing is left, with how many they were. Undefined where it cannot be now. */
+  /**
+   * Resolves when it is decided. `erased` resolves, with the number of entries, when their text is gone.
+   * Undefined if it cannot be decided now.
+   */
   withhold(
     items: readonly (OrderedWithholding & Pick<Withholding, 'time'>)[],
   ): Promise<{ readonly erased: Promise<number> } | undefined>;
@@ -99,7 +107,7 @@ export interface Replica {
   setReadOnly(reason: string | undefined): void;
   /** Reports why a part has begun to fail, or that it works again. */
   report(part: ReplicaPart, fault: Error | undefined): void;
-  /** Repeats a step until the store closes, and reports its outcome. Throws what is no fault of a disk. */
+  /** Repeats a step until the store closes, and reports its outcome. Throws any error that is no fault of a disk. */
   repeat(part: ReplicaPart, step: () => Promise<void>): Promise<void>;
   /** What a draft becomes, as the format of the log has it. */
   readonly format: LogFormat;
@@ -116,7 +124,7 @@ export interface ReplicaState {
   streamHolding: boolean;
   /** How many messages the replica lacks, as far as it is known. */
   messagesBehind: number;
-  /** How many of the servers that are to have the stream do not have all of it, as far as it is known. */
+  /** How many servers of the stream do not have all of it, as far as is known. */
   missingServers: number;
   /** When it last had all that the stream had, in ms since 1970. */
   completeAt: number;
@@ -131,8 +139,8 @@ export interface UploadFiles {
   /** To where an upload is until it is whole. */
   write(name: string, chunk: UploadChunk): Promise<void>;
   /**
-   * Gives the files their final place, flushed. Throws a fault where the body is not what was sent. After
-   * a fault, all chunks have to be written again: a flush that failed may have lost any of them.
+   * Moves the files to their final place, flushed. Throws if the body is not what was sent. After a fault, all
+   * chunks must be written again: a failed flush may have lost any of them.
    */
   place(large: LargeBody): Promise<void>;
   /** Removes what was received. What has its final place stays. */
@@ -199,7 +207,7 @@ export interface LogFormat {
 
 export interface ReplicaFolder {
   readonly path: string;
-  /** Undefined for one without entries. Throws where it has other entries than its stream has given it. */
+  /** Undefined for a log without entries. Throws if it has other entries than its stream gave it. */
   read(): ReplicaLog | undefined;
   /** What precedes a stream that goes on from this log. */
   beginning(): LogBeginning;

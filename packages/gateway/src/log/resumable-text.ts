@@ -85,14 +85,14 @@ export class ResumableText {
   /** The page of the read that the last chunk is of. */
   #page: ReadPosition | undefined;
   #chunk: Chunk | undefined;
-  /** Where the last chunk begins, or ends once it was left. Undefined where no new read can begin. */
+  /** Where the last chunk begins, or ends after it was left. Undefined if no new read can begin. */
   #place: TextPlace | undefined = START;
   /** What was read last of a stored chunk, and where it begins in it. */
   #loaded:
     | { readonly bytes: Uint8Array; readonly from: number; readonly place: TextPlace }
     | undefined;
   #next: Chunk[] = [];
-  /** Bytes of a new read that were returned already, and the CRC-32 of those that were read again. */
+  /** Bytes of a new read that were returned before, and the CRC-32 of those that were read again. */
   #skip = 0;
   #skippedSum = 0;
   /** Whether the first chunk of a new read has to be joined to what was returned. */
@@ -232,7 +232,7 @@ export class ResumableText {
     }
   }
 
-  /** The place before byte `from` of the last chunk. Within compressed text it is that of its start. */
+  /** The place before byte `from` of the last chunk. In compressed text, the place of its start. */
   #placeIn(chunk: Chunk, from: number): TextPlace | undefined {
     const { joiner } = this.#source;
     const place = this.#place;

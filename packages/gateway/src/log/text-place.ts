@@ -1,5 +1,5 @@
 /**
- * How far a text of joined entries was returned: after which entry a new read continues, and what of the
+ * How far a text of joined entries was returned: the entry that a new read continues after, and how much of the
  * next entry was returned already. Entries have no newlines; each has its seq near its beginning.
  */
 import { crc32 } from 'node:zlib';

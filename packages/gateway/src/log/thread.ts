@@ -19,7 +19,7 @@ export function threadFacet(root: Seq): Facet {
   return bytes;
 }
 
-/** The entry that begins the thread; undefined where no thread is stored. `facets`: all that an entry has. */
+/** The entry that begins the thread. Undefined if no thread is stored. `facets`: all that an entry has. */
 export function threadIn(facets: Uint8Array): Seq | undefined {
   const last = lastOf(facets);
   if (last === undefined || last.readBigUInt64BE(0) !== 0n) return undefined;
@@ -27,7 +27,7 @@ export function threadIn(facets: Uint8Array): Seq | undefined {
   return root > 0 ? root : undefined;
 }
 
-/** The id of the entry that an entry with these facets answers. `thread`: whether they have that of its thread. */
+/** The id of the entry that an entry with these facets answers. `thread`: whether its thread is among them. */
 export function answeredIn(facets: Uint8Array, thread = false): string | undefined {
   const last = lastOf(thread ? facets.subarray(0, -FACET_SIZE) : facets);
   if (last === undefined || (last[UUID_VERSION_AT] ?? 0) >> 4 !== 7) return undefined;

@@ -80,10 +80,7 @@ export class HttpMetrics {
     return { connections, streams, stalledStreams, bytesRead, bytesWritten };
   }
 
-  /**
-   * What threads that have the same routes have counted together: one for each route and method, in
-   * their order.
-   */
+  /** The counts of several threads with the same routes, added up: one for each route and method, in order. */
   static *totals(threads: readonly HttpMetrics[]): Generator<RouteTotals, void, undefined> {
     const [first] = threads;
     if (first === undefined) return;

@@ -63,7 +63,7 @@ export async function countActivity(
   return { head, oldest, newest, from, to, bounds, counts };
 }
 
-/** The first seq at this time or later. The entries of one millisecond count as evenly spread over it. */
+/** The first seq at this time or later. The entries of one millisecond count as spread evenly over it. */
 function seqAt(log: Log, time: number): Seq {
   const whole = Math.floor(time);
   const first = log.firstSince(whole);

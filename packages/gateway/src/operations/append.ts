@@ -45,7 +45,10 @@ export async function append(log: Log, draft: Draft): Promise<EntryMetadata> {
   return metadataOf(await appendOnce(log, draft));
 }
 
-/** The key of an entry with the same members in another spelling is `repeated` too. Throws `idempotency-conflict`. */
+/**
+ * For the key of an entry with the same members in another spelling, `repeated` too. Throws
+ * `idempotency-conflict`.
+ */
 export async function appendOnce(log: Log, draft: Draft): Promise<AppendOutcome> {
   const result = await log.append(draft);
   if (result.outcome !== 'conflict') return result;
@@ -72,7 +75,7 @@ export function readOnlyError(reason: string): GatewayError {
   return new GatewayError('unavailable', detail);
 }
 
-/** In what a draft differs from an entry; undefined if one of them is too large to be compared. */
+/** The members in which a draft differs from an entry. Undefined if one of the two is too large to compare. */
 async function differencesFrom(
   metadata: EntryMetadata,
   { kind, room, body }: Draft,

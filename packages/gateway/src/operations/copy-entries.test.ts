@@ -28,7 +28,7 @@ async function temporaryFolder(): Promise<{ path: string } & AsyncDisposable> {
   return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
 }
 
-/** Entries with keys and without, empty, in files, and with more facets than memory should hold. */
+/** Entries with keys and without, empty ones, ones in files, and ones with more facets than fit in memory. */
 async function fillOrigin(folder: string): Promise<string> {
   await using log = await openSqliteLog({ folder });
   const small = Array.from({ length: 30 }, (_, index) => {

@@ -110,7 +110,7 @@ export function describeFields(
   });
 }
 
-/** Without its example, which the body of the kind's example has, and without defaults. */
+/** Leaves out its example, since the kind's example has it, and its defaults. */
 function briefField(field: FieldDescription): Discovery['common'][number] {
   const { name, type, required, meaning } = field;
   return {

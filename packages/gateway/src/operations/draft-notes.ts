@@ -32,7 +32,7 @@ function noteOnMember({ name, known }: NearMember): string {
   return `${quoted(name)} is stored as it is, but is not ${quoted(known)}. Did you mean ${quoted(known)}?`;
 }
 
-/** The member `notes` in ASCII, after a comma; empty where there is nothing to add. `others` come first. */
+/** The member `notes` in ASCII, after a comma. Empty if there is nothing to add. `others` come first. */
 export async function notesMember(
   log: Log,
   draft: ParsedDraft,

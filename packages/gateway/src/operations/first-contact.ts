@@ -22,7 +22,7 @@ import type { OperationsContext } from './context.ts';
 const MAX_COMPANIONS = 12;
 /** How many values of `seeking` are looked up. */
 const MAX_SOUGHT = 16;
-/** Of the newest entries: otherwise the cost of a contact would grow with each repetition of it. */
+/** Only of the newest entries: otherwise the cost of a contact would grow each time it is repeated. */
 const MAX_CANDIDATES = 512;
 /** Summaries of larger entries, in bytes, have only the gateway's members. */
 const MAX_SUMMARY_SIZE = 16 * 1024;
@@ -91,7 +91,7 @@ export async function companionsFor(
   return companions;
 }
 
-/** Where to go from a first contact with this text. Steps that need its name are left out without. */
+/** The next steps after a first contact with this text. Without a name, leaves out the steps that need one. */
 export function nextSteps(
   language: Language,
   locale: Locale | undefined,
@@ -107,7 +107,7 @@ export function nextSteps(
   });
 }
 
-/** What an entry of this kind needs, or else the first member that is suggested, as far as it is known. */
+/** What an entry of this kind needs, or else the first suggested member that is known. */
 function nextBody(
   { kinds }: Language,
   locale: Locale | undefined,

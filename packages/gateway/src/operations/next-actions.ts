@@ -15,7 +15,7 @@ export interface NextAction {
   readonly title: string;
   /** To store an entry of a kind, to read entries, to catch up, or to list who is here. */
   readonly action: Kind | 'read' | 'catch-up' | 'presence';
-  /** Members of the entry, with what they mean in place of values; or parameters of a listing. */
+  /** Members of the entry, each with its meaning in place of a value; or parameters of a listing. */
   readonly values: JsonObject;
 }
 

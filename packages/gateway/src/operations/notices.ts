@@ -142,7 +142,7 @@ export class Notices {
     );
   }
 
-  /** The oldest first, each with the first words of its members: of an erased one, there are none. */
+  /** The oldest first, each with the first words of its members. An erased notice has none. */
   async *list(): AsyncGenerator<NoticeState & { readonly words: JsonObject }> {
     await this.tidy();
     const names = (await orMissing(readdir(this.#folder))) ?? [];
@@ -181,8 +181,8 @@ export class Notices {
   }
 
   /**
-   * How many are open, when the oldest of them came, in seconds since 1970, and the bytes of all. Where it takes
-   * long, resolves with what was found last; undefined the first time.
+   * How many are open, when the oldest of them came, in seconds since 1970, and the bytes of all. If that takes
+   * long, resolves with the last result; undefined the first time.
    */
   async measure(): Promise<NoticesMeasure | undefined> {
     this.#measuring ??= this.#measureFiles();
@@ -225,7 +225,7 @@ export class Notices {
     for await (const { name } of folder ?? []) yield name;
   }
 
-  /** For the start: removes what was being sent when the gateway ended, and completes erasures. */
+  /** For the start: removes unfinished notices, and completes erasures. */
   async recover(): Promise<void> {
     for await (const name of this.#files())
       if (name.endsWith(UNFINISHED)) await rm(join(this.#folder, name), { force: true });

@@ -1,6 +1,6 @@
 import type { Entry, Log } from '../log/log.ts';
 
-/** Part of tags: changes when earlier entries are read differently. Empty where none was damaged or withheld. */
+/** Part of tags: changes when earlier entries are read differently. Empty if none was damaged or withheld. */
 export function readVersion(log: Pick<Log, 'damage' | 'withheld'>): string {
   const { version } = log.damage();
   const withheld = log.withheld();

@@ -57,8 +57,8 @@ export class ReplyCounter {
   }
 
   /**
-   * The text with the members `root` and `replies` after the gateway's own. Undefined where it is too
-   * large for memory, or where nothing of what the visitor said is left.
+   * The text with the members `root` and `replies` after the gateway's own. Undefined if it is too large for
+   * memory, or if the visitor's text is gone.
    */
   async count(
     entry: Entry,

@@ -23,7 +23,10 @@ export function searchWatermarkFor(log: Log, url: string): Seq | undefined {
   return isSearch(url) ? log.searchWatermark() : undefined;
 }
 
-/** Until all that is stored now is searchable, or for a second; not where that would not do. Throws if aborted. */
+/**
+ * Waits until everything that is stored now is searchable, for a second at most; not at all if a second would
+ * not do. Throws if aborted.
+ */
 export async function untilSearchable(log: Log, signal: AbortSignal): Promise<void> {
   const head = log.head();
   const end = performance.now() + MAX_WAIT_MS;
@@ -37,7 +40,10 @@ export async function untilSearchable(log: Log, signal: AbortSignal): Promise<vo
   }
 }
 
-/** How the words were read, and that entries cannot be searched yet. Without a watermark, nothing is searched. */
+/**
+ * Notes on how the words were read, and on entries that cannot be searched yet. Without a watermark, nothing is
+ * searched.
+ */
 export function searchNotes(
   parameters: URLSearchParams,
   { before = Infinity }: Pick<Selection, 'before'>,

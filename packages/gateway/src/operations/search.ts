@@ -129,7 +129,7 @@ export async function nextResultsPath(
   return await pathWithQuery(PATH, await withParameter(skipping, 'before', String(next.before)));
 }
 
-/** An excerpt of the visitor's text around the match; empty where that was withheld meanwhile. */
+/** An excerpt of the visitor's text around the match. Empty if the text was withheld meanwhile. */
 export async function snippetOf(entry: Entry, query: TextQuery): Promise<string> {
   const { text, metadata, withheld } = entry;
   if (withheld !== undefined) return '';

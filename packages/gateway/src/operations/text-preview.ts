@@ -16,7 +16,10 @@ const END_SIZE = 64 * 1024;
 
 const AUTHOR: readonly string[] = FILTER_MEMBERS.identity;
 
-/** Of these members and the author's: strings near the start of a large entry, cut to `maxLength`, and all near its end. */
+/**
+ * Of these members and the author's: strings near the start of a large entry, cut to `maxLength`, and all near
+ * its end.
+ */
 export async function previewOf(
   entry: Entry,
   names: readonly string[],

@@ -1,4 +1,4 @@
-/** Callers who have seen more of the log than this gateway has: at another gateway of its cluster. */
+/** Callers who have seen more of the log than this gateway has, at another gateway of its cluster. */
 import { referencedId, seqOfId } from '@open-presence/protocol';
 
 import type { Log, Seq } from '../log/log.ts';
@@ -6,7 +6,10 @@ import type { Log, Seq } from '../log/log.ts';
 /** Parameters of a listing, or arguments that have their meaning; also the `id` of an entry. */
 export type NamedValues = Iterable<readonly [name: string, value: unknown]>;
 
-/** Until the log has every entry that the caller names; undefined if it has. `newest`: of another list of cursors. */
+/**
+ * Resolves when the log has every entry that the caller names. Undefined if it has them now. `newest`: of
+ * another list of cursors.
+ */
 export function untilSeen(
   log: Pick<Log, 'head' | 'caughtUp'>,
   values: NamedValues,

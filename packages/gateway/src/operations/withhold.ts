@@ -27,9 +27,9 @@ const MAX_SHOWN_SIZE = 16 * 1024;
 const PROGRESS_INTERVAL_MS = 500;
 
 /**
- * Yields some of the entries as `{"entry":…}`, how many were counted so far as `{"counted":n}`, and at
- * the end `{"selected":n,"alreadyWithheld":n,"before":seq}`: with this `before` among its filters, the
- * same selection has the same entries later. `alreadyWithheld`: those whose state would stay as it is.
+ * Yields some of the entries as `{"entry":…}`, the count so far as `{"counted":n}`, and at the end
+ * `{"selected":n,"alreadyWithheld":n,"before":seq}`. With this `before` as a filter, the same selection has the
+ * same entries later. `alreadyWithheld`: entries whose state would stay as it is.
  */
 export async function* previewWithholding(
   context: WithholdingContext,
@@ -72,7 +72,7 @@ function randomPlace(number: number): number {
   return number <= RANDOM ? number - 1 : randomInt(number);
 }
 
-/** Yields `{"withheld":n}` once what was said in them is gone, or there again: n is how many have changed. */
+/** Yields `{"withheld":n}` after the texts are gone, or back. n: how many entries have changed. */
 export async function* withhold(
   context: WithholdingContext,
   { reason, state, signal, ...target }: WithholdingOrder,

@@ -28,7 +28,7 @@ export interface WithholdingTarget {
 }
 
 interface TextsTarget extends WithholdingTarget {
-  /** The id of an entry: instead, those that answer it, those that answer these, and so on. */
+  /** The id of an entry. Selects the entries that answer it, the answers to those, and so on. */
   readonly beneath: string | undefined;
 }
 
@@ -168,11 +168,11 @@ async function untilSearchable(
 
 /** In bytes: of larger entries, the text is JSON. */
 const MAX_PARSED = 256 * 1024;
-/** UTF-16 code units that one piece has in common with the next: what is found is no longer. */
+/** UTF-16 code units that consecutive pieces share: no match may be longer. */
 const OVERLAP = 16 * 1024;
 
 /**
- * What visitors said in the entries, for their owner to look through, as `{"id":…,"author":…,"text":…}`: the
+ * The visitors' texts in the entries, for the owner to look through, as `{"id":…,"author":…,"text":…}`: the
  * strings of an entry, a line each, or a large entry's JSON in several pieces. A target may be everything.
  */
 export async function* textsOf(

@@ -1,6 +1,7 @@
 /**
- * Names that their owner keeps out of presence and of lists of names, although whoever has one may be here. They are in a
- * file of the data folder, which a restart reads. In a cluster, each gateway takes the newest list that it hears of.
+ * Names that the owner keeps out of presence and of lists of names, although visitors with these names may be
+ * here. They are in a file of the data folder, which a restart reads. In a cluster, each gateway takes the
+ * newest list that it hears of.
  */
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -15,7 +15,7 @@ import type { GatewayTransport } from '../log/replica.ts';
 import type { PresenceMessage } from './other-threads.ts';
 import { steadyNow } from './steady-clock.ts';
 
-/** A message is an array of presence messages as JSON, in as many frames as its length needs. */
+/** A message is an array of presence messages as JSON, in one frame or, if it is long, several. */
 interface FrameHeader {
   readonly gateway: string;
   readonly number: number;
@@ -69,7 +69,7 @@ export class OtherGateways implements Disposable {
     this.#port.close();
   }
 
-  /** Keeps the own lease, ends those of others, and asks for their state if some of it was missed. */
+  /** Renews the own lease, ends expired ones of others, and asks for their state if some of it was missed. */
   #beat(): void {
     for (const [id, { lastHeard }] of this.#gateways) {
       if (lastHeard + this.#leaseMs <= steadyNow()) this.#drop(id);
@@ -128,7 +128,7 @@ export class OtherGateways implements Disposable {
   }
 }
 
-/** Streams and threads get the id of their gateway in front, so that all of them can be dropped. */
+/** Puts the gateway's id before the ids of its streams and threads, so that all of them can be dropped. */
 function localize(
   message: PresenceMessage,
   { gateway }: FrameHeader,

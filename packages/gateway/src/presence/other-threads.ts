@@ -15,7 +15,7 @@ export interface StreamPresence extends Visitor {
   readonly id: string;
 }
 
-/** A visitor named by requests, in the room of the last one. Times are those of the steady clock. */
+/** A visitor named by requests, in the room of the last one. Times are by the steady clock. */
 export interface RequestPresence extends Visitor {
   readonly since: number;
   readonly lastSeen: number;

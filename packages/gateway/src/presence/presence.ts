@@ -325,7 +325,7 @@ export class Presence implements Disposable {
   }
 }
 
-/** The newest `limit`, oldest first. Of the same millisecond, the later one in the list is newer. */
+/** The newest `limit`, oldest first. Within a millisecond, the later one in the list is newer. */
 function newest<T extends MergedStreams>(visitors: readonly T[], limit: number): T[] {
   const sorted = visitors.toSorted((a, b) => a.since - b.since);
   return sorted.slice(Math.max(0, sorted.length - limit));

@@ -70,7 +70,7 @@ export class RecentAuthors {
     return { head: this.#head, authors, floor: this.#floor };
   }
 
-  /** The authors in the snapshot, then those that it omits, in any of `rooms`, or anywhere without one. */
+  /** The authors in the snapshot, then those that it omits, in any of `rooms`, or anywhere without rooms. */
   async *list(
     { head, authors, floor }: RecentAuthorsSnapshot,
     { rooms, signal }: { readonly rooms: readonly string[]; readonly signal: AbortSignal },

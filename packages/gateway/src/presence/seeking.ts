@@ -1,4 +1,4 @@
-/** What visitors seek: the newest first contact of each, looked for once, and kept up to date from then on. */
+/** What visitors seek: each visitor's newest first contact. It is searched for once, and then kept up to date. */
 import { facet } from '../log/facet.ts';
 import type { Log, Seq } from '../log/log.ts';
 import { identitiesOf, keyOf, MAX_ENTRY_SIZE, readMembers } from './read-members.ts';
@@ -27,7 +27,10 @@ export class SeekingReader {
     this.#log = log;
   }
 
-  /** Up to `head` or later; empty if that entry is too long. `next`: others who will be asked for, looked for together. */
+  /**
+   * Up to `head` or later. Empty if that entry is too long. `next`: visitors who will be asked for, searched for
+   * at the same time.
+   */
   async read(
     identity: string,
     head: Seq,
@@ -106,7 +109,7 @@ export class SeekingReader {
     this.#withheld = this.#log.withheld();
   }
 
-  /** One search finds the newest first contact of them all, and the last one none. Takes and returns keys. */
+  /** One search finds the newest first contact of them all; the last search finds none. Takes and returns keys. */
   async #readNewest(
     identities: ReadonlyMap<string, string>,
     to: Seq,

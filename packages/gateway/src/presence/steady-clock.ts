@@ -1,4 +1,7 @@
-/** A clock that cannot jump, the same in all threads: who is here is decided by how long ago something was. */
+/**
+ * A clock that cannot jump, the same in all threads: whether somebody is still here depends on how long ago
+ * something was.
+ */
 
 /** The difference of the clocks is taken anew where it has changed by this many ms. */
 const MIN_JUMP_MS = 1000;

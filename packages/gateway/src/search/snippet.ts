@@ -1,4 +1,4 @@
-/** The part of an entry's values where most terms of a query stand close together: one line, cut between words. */
+/** The part of an entry's values in which most terms of a query stand close together: one line, cut between words. */
 import { termsIn, type TextQuery, type Term } from '../log/text-query.ts';
 import { WORD_CANDIDATE, tokenize } from './tokenizer.ts';
 

@@ -100,8 +100,8 @@ interface FollowOptions {
 }
 
 /**
- * Yields the task, then an artifact for each entry, until the signal is aborted; after `limit` entries,
- * that the task is completed.
+ * Yields the task, then an artifact for each entry until the signal is aborted. After `limit` entries, says that
+ * the task is completed.
  */
 export async function* followTask(
   context: DoorRequest,
@@ -128,7 +128,7 @@ export async function* followTask(
   yield { payload: { $case: 'statusUpdate', value } };
 }
 
-/** As many entries as `limit` says, and between them those that are withheld, as they are then. */
+/** Up to `limit` entries. Entries that are withheld meanwhile are given between them. */
 async function* followedEntries(
   context: DoorRequest,
   parameters: URLSearchParams,
@@ -170,7 +170,7 @@ async function artifactOf(context: DoorRequest, entry: Entry, rawJson: RawJson):
   };
 }
 
-/** Their kinds and rooms: all, where there are none. Nothing else is known of what is withheld. */
+/** Their kinds and rooms, or all of them if there are none. Nothing else is known of a withheld entry. */
 interface Places {
   readonly kinds: readonly string[];
   readonly rooms: readonly string[];

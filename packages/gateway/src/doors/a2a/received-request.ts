@@ -25,7 +25,7 @@ export interface ReceivedRequest {
    */
   bytes(): Promise<Buffer>;
   readonly large?: LargeMessage;
-  /** To be called when a stream starts, which may never end: lets the next large request start. */
+  /** Call it when a stream starts, which may never end: it lets the next large request start. */
   streamStarted(): void;
 }
 

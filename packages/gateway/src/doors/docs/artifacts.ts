@@ -1,6 +1,6 @@
 /**
- * The two catalogs by which AI systems find what they can use here: the manifest of Agentic Resource Discovery
- * (ARD 0.91), and the AI Catalog (https://ai-catalog.io), which is older. Both name the same artifacts.
+ * Two catalogs in which AI systems find what they can use here: the manifest of Agentic Resource Discovery (ARD
+ * 0.91), and the older AI Catalog (https://ai-catalog.io). Both name the same artifacts.
  */
 import { SHORT_FEED_PATHS } from '@open-presence/protocol';
 

@@ -32,8 +32,8 @@ const USER_FETCHERS = [
 ];
 
 /**
- * RFC 9309. Crawlers may read everything, but must not append entries by following links. Fetchers
- * that somebody sends may append them: some cannot POST.
+ * RFC 9309. Crawlers may read everything, but must not append entries by following links. A fetcher that
+ * somebody sends may append them: some cannot POST.
  */
 const ROBOTS: string = [
   ...USER_FETCHERS.map((name) => `User-agent: ${name}\n`),
@@ -50,8 +50,8 @@ export async function robots(context: DoorRequest): Promise<void> {
 const CONTACT_VALIDITY_MS = 180 * 24 * 60 * 60 * 1000;
 
 /**
- * RFC 9116. `Expires` is computed for each request, for a whole day. Throws `not-found` where the
- * operator has given no contact.
+ * RFC 9116. `Expires` is computed for each request, for a whole day. Throws `not-found` if the operator gives no
+ * contact.
  */
 export async function securityTxt(context: DoorRequest): Promise<void> {
   const { language, publicUrl } = context.app;

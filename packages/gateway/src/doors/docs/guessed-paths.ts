@@ -1,4 +1,4 @@
-/** Paths that callers try because other services have them, with the one that has what they look for. */
+/** Paths that callers try because other services have them, each with the path here that has what they look for. */
 
 const GUESSES: Readonly<Record<string, readonly string[]>> = {
   '/api': ['/status', '/api/status', '/info', '/version'],

@@ -53,7 +53,7 @@ function contactBlocks({ language, text }: GuideContext): Block[] {
   return [{ links: [{ name: language.contact, href, meaning: text(language.labels.contact) }] }];
 }
 
-/** The guide of `/llms.txt`, and the body of `/skill.md`: short, since its readers keep it in mind. */
+/** The guide of `/llms.txt`, and the body of `/skill.md`: short, since a reader keeps it in mind. */
 export function guidePage(context: GuideContext): Page {
   const { language, text } = context;
   const { pages, labels } = language;

@@ -1,6 +1,6 @@
 /**
- * The pages on which the gateway describes itself. Loaded when the first of them is requested: what
- * describes the gateway is heavier than what serves.
+ * The pages on which the gateway describes itself. Loaded with the first request for one of them: they are
+ * larger than the code that serves.
  */
 import type { JsonObject } from '../../http/route-description.ts';
 import type { GuideContext } from '../guide-parts.ts';
@@ -18,7 +18,7 @@ export interface RenderedPage {
 }
 
 interface PageContext extends GuideContext {
-  /** Where the page is relative to the gateway's root: `.`, or `..` if its path ends with a slash. */
+  /** Where the gateway's root is, seen from the page: `.`, or `..` if the page's path ends with a slash. */
   readonly root: string;
   readonly query: URLSearchParams;
 }

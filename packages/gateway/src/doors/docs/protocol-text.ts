@@ -1,4 +1,7 @@
-/** The contract, whole or by its sections (PROTOCOL.md section 17.1), so that nobody must read it all for one answer. */
+/**
+ * The contract, whole or by sections (PROTOCOL.md section 17.1), so that nobody must read all of it for one
+ * answer.
+ */
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 
@@ -12,7 +15,7 @@ const PROTOCOL = new URL('../../../PROTOCOL.md', PACKAGE);
 const CHAPTERS = /^(?=## )/m;
 const PARAGRAPHS = /^(?=\d+\.\d+\. )/m;
 
-/** `sections`: such as `8` or `8.2`; none for all of it. Throws `invalid-parameter` for one that is not there. */
+/** `sections`: such as `8` or `8.2`; none means everything. Throws `invalid-parameter` for an unknown one. */
 export async function protocolText(sections: readonly string[]): Promise<Buffer> {
   const bytes = await readFile(existsSync(PACKED_PROTOCOL) ? PACKED_PROTOCOL : PROTOCOL);
   if (sections.length === 0) return bytes;

@@ -22,7 +22,7 @@ const CONFIGURATION = {
   showDeveloperTools: 'never',
   documentDownloadType: 'none',
   operationTitleSource: 'path',
-  // Scalar's own colors are too faint to read, and what it lets scroll cannot be scrolled by keys.
+  // Scalar's own colors are too faint, and its scrolling areas cannot be scrolled by keys.
   customCss: `
     .light-mode { --scalar-color-2: #505050; --scalar-color-3: #616161;
       --scalar-color-blue: #0066a8; --scalar-color-green: #00724a; --scalar-color-orange: #a83c00; }
@@ -39,8 +39,8 @@ const CONFIGURATION = {
 };
 
 /**
- * Runs before Scalar, whose validator would otherwise try whether it may use `eval`. Requests get
- * no optional parameter until somebody chooses it: together, the examples of filters select nothing.
+ * Runs before Scalar, whose validator would otherwise test whether it may use `eval`. Example requests have no
+ * optional parameter until somebody adds one: together, the examples of filters select nothing.
  */
 const START = Buffer.from(`globalThis.__zod_globalConfig = { jitless: true };
 

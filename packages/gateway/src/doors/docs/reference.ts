@@ -3,7 +3,7 @@ import type { Headers } from '../../http/response/headers.ts';
 import { pathsById, type DescribedRoute, type Localization } from '../../http/route-description.ts';
 import { REFERENCE_SCRIPTS } from './reference-scripts.ts';
 
-/** Scalar sets styles of its own while it runs, so that no hash and no nonce could allow them. */
+/** Scalar sets styles while it runs, so no hash or nonce could allow them. */
 export const REFERENCE_HEADERS: Headers = {
   'Content-Security-Policy': [
     "default-src 'none'",

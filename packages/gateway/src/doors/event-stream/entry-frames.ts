@@ -5,7 +5,7 @@ import type { Log, Seq } from '../../log/log.ts';
 import { checkpointOf } from '../../operations/checkpoint.ts';
 import type { Framing } from './fan-out.ts';
 
-/** The first bytes of an entry, which have its seq and kind; and those of a line of the chain. */
+/** The first bytes of an entry, which have its seq and kind, and the first bytes of a line of the chain. */
 const ENTRY_PREFIX_SIZE = 128;
 const CHAIN_PREFIX_SIZE = 384;
 /** What stands before the entry in a line of the chain. */
@@ -33,7 +33,7 @@ export const CHAIN_FRAMES: Framing = {
   },
 };
 
-/** The entries of a range as chunks of up to `size` bytes. Those with a `cursor` end with a whole entry. */
+/** The entries of a range in chunks of up to `size` bytes. A chunk with a `cursor` ends with a whole entry. */
 export async function* frameEntries(
   log: Log,
   range: LogRange,

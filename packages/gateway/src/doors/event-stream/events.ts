@@ -57,7 +57,7 @@ const HEADERS = {
 const RETRY_MS = 1000;
 /** In bytes. Bounds what a stalled reader keeps in memory. */
 const MAX_CHUNK_SIZE = 4 * 1024;
-/** How long a stream that is not in a fan-out group reads before others get their turn. */
+/** How long a stream outside a fan-out group reads before others get their turn. */
 const TURN_MS = 1;
 
 /** A handler that streams the entries of a scope, each as the framing writes it. */
@@ -122,7 +122,7 @@ const PLAIN_OPENING: Required<Framing>['opening'] = {
   position: ({ id }, after) => ({ head: after, log: id }),
 };
 
-/** The first event: a reader who is disconnected before the first entry resumes from its id. */
+/** The first event. A reader who is disconnected before the first entry resumes from its id. */
 function headEvent(
   log: Log,
   { framing }: EventRequest,
@@ -137,7 +137,7 @@ function headEvent(
   return streamChunk(Buffer.from(frame), after);
 }
 
-/** Resolves when the log has what the reader has seen, as far as it can, or the stream has ended. */
+/** Resolves after the log has everything the reader has seen, as far as possible, or the stream has ended. */
 async function untilReached(log: Log, cursor: Seq, stream: EventStream): Promise<void> {
   while (cursor > log.head() && !stream.isEnded) {
     try {
@@ -158,8 +158,8 @@ async function sendAll(log: Log, wanted: StartedStream, stream: EventStream): Pr
   const fanOut = FanOut.of(log);
   let left: Promise<Seq> | undefined;
   for (let cursor = wanted.after; !stream.isEnded;) {
-    // A stream that left its group first reads by itself what it missed: where that is too long to be
-    // shared, the group would remove the stream again.
+    // A stream that left its group first catches up by itself. If it rejoined with too much to share, the group
+    // would remove it again.
     left = left === undefined ? fanOut.join(wanted, stream, cursor) : undefined;
     if (left === undefined) {
       // Thousands of streams may leave their group at once.
@@ -179,8 +179,8 @@ function rangeOf({ selection }: EventRequest, after: Seq, upTo: Seq): LogRange {
 }
 
 /**
- * Sends a range until the reader stalls or the turn is over: then returns the cursor to continue
- * from, else undefined.
+ * Sends a range until the reader stalls or the turn is over, then returns the cursor to continue from. Undefined
+ * at the end.
  */
 async function sendRange(
   log: Log,
@@ -193,7 +193,7 @@ async function sendRange(
   const until = performance.now() + TURN_MS;
   const withheld = log.withheld();
   for await (const chunk of framing.frame(log, range, MAX_CHUNK_SIZE)) {
-    // Returns instead of waiting here, where thousands of streams would each hold a page.
+    // Returns rather than waits here: thousands of waiting streams would each hold a page.
     if (stream.isStalled) {
       if (cursor !== undefined) return cursor;
       await drainedWithin(log, stream, { begun, withheld });
@@ -210,8 +210,8 @@ async function sendRange(
 }
 
 /**
- * Resolves when the reader has taken what was written. Ends the stream if the entry
- * that is half sent has been withheld meanwhile: the reader drops the event and reconnects.
+ * Resolves when the reader has taken what was written. If an entry that is half sent was withheld meanwhile,
+ * ends the stream: the reader drops the event and reconnects.
  */
 async function drainedWithin(
   log: Log,

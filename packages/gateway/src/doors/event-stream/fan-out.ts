@@ -22,7 +22,7 @@ export interface Framing {
   };
   /** Set where the stream has the entries alone: readers take all of its data for them. */
   readonly omitsWithheld?: true;
-  /** The entries of a range as chunks of about `size` bytes. Those with a `cursor` end with a whole entry. */
+  /** The entries of a range in chunks of about `size` bytes. A chunk with a `cursor` ends with a whole entry. */
   frame(log: Log, range: LogRange, size: number): AsyncGenerator<StreamChunk, void, undefined>;
 }
 
@@ -35,7 +35,7 @@ export interface StreamSelection {
 
 /** Bytes of a chunk at most. Streams of a group that stall hold the same chunk. */
 const CHUNK_SIZE = 64 * 1024;
-/** Longer ranges, in bytes, are not held for a group: each stream reads them by itself. */
+/** In bytes. A group does not hold longer ranges: each stream reads them by itself. */
 const MAX_SHARED_SIZE = 1024 * 1024;
 /** A stream that lacks more entries than this starts no group. */
 const MAX_LAG = 4096;
@@ -60,9 +60,8 @@ export class FanOut {
   }
 
   /**
-   * Adds a stream that has sent everything up to the cursor to its group. Resolves, when it stalls or
-   * ends, to the cursor from which it must read on. Undefined for a stream that must first read up to
-   * `target`.
+   * Adds a stream that has sent everything up to the cursor to its group. Resolves, when it stalls or ends, with
+   * the cursor to read on from. Undefined for a stream that must first read up to `target`.
    */
   join(wanted: StreamSelection, stream: EventStream, cursor: Seq): Promise<Seq> | undefined {
     const existing = this.#groups.get(groupKey(wanted));
@@ -78,15 +77,15 @@ export class FanOut {
     return joined;
   }
 
-  /** The same with the selection of the group, if there is one: its filters are held once. */
+  /** The same with the group's selection, if there is a group: its filters are held once. */
   shared<Wanted extends StreamSelection>(wanted: Wanted): Wanted {
     const selection = this.#groups.get(groupKey(wanted))?.selection ?? wanted.selection;
     return { ...wanted, selection };
   }
 
   /**
-   * The cursor up to which a stream must read before it joins. Never before its own cursor, although
-   * a group of streams that lack more may have started meanwhile.
+   * The cursor up to which a stream must read before it joins. Never before its own cursor, although a group
+   * that is further back may have started meanwhile.
    */
   target(wanted: StreamSelection, cursor: Seq): Seq {
     return Math.max(cursor, this.#groups.get(groupKey(wanted))?.cursor ?? this.#log.head());
@@ -113,7 +112,7 @@ class FanOutGroup {
   readonly #wanted: StreamSelection;
   readonly #subscribers = new Map<EventStream, Subscriber>();
   readonly #empty = new AbortController();
-  /** All streams have sent everything up to here; those that joined from a later cursor, more. */
+  /** All streams have sent everything up to here. A stream that joined later has sent more. */
   cursor: Seq;
 
   constructor(log: Log, wanted: StreamSelection, { cursor, onEmpty }: GroupOptions) {
@@ -200,7 +199,7 @@ class FanOutGroup {
   }
 }
 
-/** Writes until the reader stalls: then returns the cursor to read on from, else undefined. */
+/** Writes until the reader stalls, then returns the cursor to read on from. Undefined if it did not stall. */
 function writeAll(
   stream: EventStream,
   chunks: readonly StreamChunk[],

@@ -12,7 +12,7 @@ import type { EventRequest } from './event-request.ts';
 /** The chunk of a batch for all streams that get the whole of it. */
 const chunks = new WeakMap<readonly Withholding[], StreamChunk>();
 
-/** Sends an event for each case in the kinds and rooms of the stream, where its reader keeps up. */
+/** Sends an event for each case in the stream's kinds and rooms, if its reader keeps up. */
 export function reportWithheld(
   log: Log,
   { kinds, rooms }: Pick<EventRequest, 'kinds' | 'rooms'>,

@@ -1,4 +1,4 @@
-/** The id, title and address of a feed. They follow from its filters, whichever page is read. */
+/** The id, title and address of a feed. They follow from its filters and are the same on each page. */
 import { hash } from 'node:crypto';
 
 import { EVERYTHING, SELECTOR_NAMES } from '@open-presence/protocol';
@@ -14,9 +14,9 @@ export type FeedFilters = [string, string][];
 
 /** Other parameters choose a page, or mean nothing. */
 const FILTERS = new Set<string>(['q', 'room', 'kind', 'since', 'until', ...SELECTOR_NAMES]);
-/** Stands for the path of all entries in ids, which must not change while feeds are subscribed to. */
+/** Stands for the path of all entries in ids, which must not change while somebody subscribes to the feed. */
 const EVERYTHING_NAME = '/feed';
-/** More filters are in one order in an id: sorting them would be one long piece of work. */
+/** With more filters, an id has them in the order given: sorting them would take long in one piece. */
 const MAX_SORTED = 1024;
 /** Filters that a title names at most. */
 const MAX_TITLE_FILTERS = 4;

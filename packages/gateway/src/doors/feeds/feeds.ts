@@ -76,8 +76,8 @@ function representation(handle: DoorHandler, form: FeedForm) {
 const MAX_CACHED_SIZE = 256 * 1024;
 
 /**
- * The handler that sends a page of a scope's feed. Pages lead to one another at `path`, by default
- * that of the listing with the form appended.
+ * The handler that sends a page of a scope's feed. Pages link to each other at `path`, by default the listing's
+ * path with the form appended.
  */
 function feed(scopeOf: ScopeResolver, form: FeedForm, path?: string): DoorHandler {
   return async (context) => {

@@ -17,7 +17,7 @@ import type { Page } from './page.ts';
 const PAGE_SIZE = 256 * 1024;
 /** About what an item takes beside its text. */
 const ITEM_OVERHEAD = 512;
-/** In bytes. Of longer links, a feed has only the one to its next page, and that not as a header. */
+/** In bytes. If links are longer, a feed has only the one to its next page, and not as a header. */
 const MAX_LINK = 4096;
 const EPOCH = new Date(0).toISOString();
 
@@ -79,7 +79,7 @@ async function readItems(
   return { items, end };
 }
 
-/** When the newest entry of the feed was stored; of a page that is newest first, its first entry. */
+/** When the newest entry of the feed was stored. On a page that is newest first, that is the first entry. */
 async function updatedAt(
   log: Log,
   { selection, head }: FeedQuery,

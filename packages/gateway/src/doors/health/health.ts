@@ -30,8 +30,8 @@ function healthz(context: RequestContext<StartupContext>): Promise<void> {
 }
 
 /**
- * 200 while entries can be stored, and while only the owner lets nothing be stored: who reads is served. Also says how
- * many entries cannot be read, if there are any.
+ * 200 while entries can be stored, and while only the owner stops storing: readers are served. Also says how
+ * many entries cannot be read, if any.
  */
 function readyz(context: RequestContext<StartupContext>): Promise<void> {
   const { app } = context;

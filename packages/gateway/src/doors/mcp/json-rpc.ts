@@ -1,7 +1,7 @@
 /**
- * JSON-RPC messages before the SDK sees them: whether a text is one and what it lacks (the SDK says
- * only that it is none), and the bytes of arguments, because values lose the spelling of numbers and
- * all but one of the members with the same name.
+ * JSON-RPC messages before the SDK sees them. Says whether a text is one, and what it lacks: the SDK says only
+ * that it is invalid. Keeps the bytes of arguments: parsed values lose the spelling of numbers, and repeated
+ * members.
  */
 import type { GatewayError } from '@open-presence/protocol';
 

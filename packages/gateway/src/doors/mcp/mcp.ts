@@ -141,8 +141,8 @@ async function refuse(context: DoorRequest, status: number, fault: MessageFault)
 }
 
 /**
- * The public address of a gateway that only its own machine, or a proxy there, can reach: other
- * pages must not use it. Without a public address, the listener refuses pages of other sites.
+ * The public address of a gateway that only its own machine, or a proxy there, can reach: pages of other sites
+ * must not use it. Without a public address, the listener refuses those pages.
  */
 function foreignPageFault({ app, request }: DoorRequest): GatewayError | undefined {
   const { origin, host = '' } = request.headers;

@@ -82,7 +82,7 @@ export class ResourceUpdates implements ServerEventBus {
     }
   }
 
-  /** Slugs of the rooms with entries after the cursor; of all rooms, where that cannot be read. */
+  /** Slugs of the rooms with entries after the cursor, or of all rooms if that cannot be read. */
   #updatedSince(cursor: Seq): readonly string[] {
     try {
       const updated = this.#log.roomCounts().filter(({ latest }) => latest.seq > cursor);

@@ -97,8 +97,8 @@ export async function readResource(context: ToolContext, uri: string): Promise<R
 }
 
 /**
- * The URI that notifications of this resource have: of an entry, with its id as the gateway spells it.
- * Throws as `readResource`.
+ * The URI that notifications of this resource have. For an entry, it has the id as the gateway spells it. Throws
+ * as `readResource`.
  */
 export async function subscribedUri({ log, language }: DoorContext, uri: string): Promise<string> {
   if (uri === ROOMS_URI || uri === LANGUAGE_URI) return uri;

@@ -52,8 +52,8 @@ async function sendBody(
 }
 
 /**
- * Merges the notifications that a stalled reader has not taken: one says that a resource has changed
- * since it was read, so equal ones are sent once.
+ * Merges notifications while a reader stalls: one says that a resource has changed since it was read, so equal
+ * ones are sent once.
  */
 async function sendNotifications(
   response: ServerResponse,

@@ -1,8 +1,6 @@
 /**
- * Passes requests to the SDK, which makes a server for each, and its responses back. Loaded when
- * somebody first speaks MCP.
- *
- * Owns the conversion between Node's requests and the SDK's, and the shutdown. The SDK's own adapter
+ * Passes requests to the SDK, which makes a server for each, and sends its responses. Loaded when somebody first
+ * speaks MCP. Owns the conversion between Node's requests and the SDK's, and the shutdown. The SDK's own adapter
  * for Node would serialize and parse each message once more, and limit its size.
  */
 import {
@@ -41,7 +39,7 @@ export class SdkHandler {
   readonly #requests = new WeakMap<Request, McpRequest>();
   readonly #createServer: ServerFactory;
   readonly #handler: McpHttpHandler;
-  /** For long polling: streams its response from the start, so that the connection is kept alive. */
+  /** For long polling: the response is a stream from the start, so that the connection is kept alive. */
   readonly #streamingHandler: McpHttpHandler;
   /** Requests in progress, without subscriptions. */
   #active = 0;
@@ -173,8 +171,8 @@ function acceptsEventStream({ request }: DoorRequest): boolean {
 }
 
 /**
- * The message with the URIs that notifications have. Rejects with the error that answers it if one of
- * them names nothing: it would never be notified.
+ * The message with the URIs that notifications have. Rejects with an error for a URI that names nothing: it
+ * would never be notified.
  */
 async function resolveSubscriptions(app: DoorContext, message: unknown): Promise<unknown> {
   const request = toJsonObject(message);

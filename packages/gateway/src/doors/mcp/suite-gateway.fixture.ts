@@ -1,6 +1,6 @@
 /**
- * A gateway with the tools, prompts and resources that the official conformance suite asks for. All
- * but those is the real door: its socket, bodies, origins, streams and subscriptions.
+ * A gateway with the tools, prompts and resources that the official conformance suite asks for. The rest is the
+ * real door: its socket, bodies, origins, streams and subscriptions.
  */
 import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

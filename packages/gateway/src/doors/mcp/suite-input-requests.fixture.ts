@@ -1,4 +1,4 @@
-/** What the conformance suite wants of a server that asks its caller back, in one round or several. */
+/** The official suite's cases in which a server asks its caller back, in one round or several. */
 import { randomBytes } from 'node:crypto';
 
 import {

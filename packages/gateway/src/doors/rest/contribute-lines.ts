@@ -75,7 +75,7 @@ class LineStore {
     this.#writer = writer;
   }
 
-  /** Resolves when all results are written. If the body cannot be decoded, the last one says so. */
+  /** Resolves when all results are written. If the body cannot be decoded, the last result says so. */
   async storeAll(chunks: AsyncIterable<Buffer>): Promise<void> {
     try {
       for await (const lines of linesOf(chunks)) {
@@ -98,7 +98,7 @@ class LineStore {
     await this.#writer.write(await results);
   }
 
-  /** Resolves when all lines are appended, in their order, and before the last of them are durable. */
+  /** Resolves after all lines are appended, in order. The last ones may not be durable yet. */
   async #startBatch(lines: readonly Line[]): Promise<LineResults> {
     const results = new LineResults();
     for (const { number, bytes } of lines) {
@@ -148,7 +148,7 @@ class LineStore {
     });
   }
 
-  /** Resolves when the line is durable: what follows it is appended only then. Never rejects. */
+  /** Resolves when the line is durable: the next one is appended only after that. Never rejects. */
   async #storeLong(number: number, body: Contribution['body']): Promise<string> {
     this.#last = number;
     const key = this.#keyOf(number);

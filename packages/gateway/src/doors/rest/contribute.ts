@@ -72,8 +72,8 @@ export function contribute(kind: Kind): DoorHandler {
 }
 
 /**
- * A handler that stores entries of a kind whose requests bypass `node:http`. It responds exactly as
- * the other, and leaves to that one what this does not take.
+ * A handler for a kind whose requests bypass `node:http`. It responds exactly as the other handler, and leaves
+ * to that one what it does not take.
  */
 export function contributeSimple(kind: Kind): SimplePostHandler<DoorContext> {
   return (app, { body, acceptsEncoding, key: header }, responder) => {

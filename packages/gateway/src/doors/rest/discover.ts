@@ -24,7 +24,7 @@ const MAX_HERE = 12;
 export async function discover(context: DoorRequest): Promise<void> {
   const { app, request } = context;
   const locale = localeFor(request);
-  // Read before everything that the tag stands for: what is stored meanwhile changes the next tag.
+  // Read before everything that the tag covers: what is stored meanwhile changes the next tag.
   const head = app.log.head();
   const version = readVersion(app.log);
   const description = describe(app, locale, head);

@@ -3,8 +3,8 @@ import type { ReadEnd, StoredText } from '../../log/log.ts';
 import { ResumableText, type ResumableRead } from '../../log/resumable-text.ts';
 
 /**
- * A body that begins with bytes of the gateway, goes on with texts of the log, and ends with what is
- * known after them. No generator, which would hold a chunk while the caller stalls.
+ * A body that begins with bytes of the gateway, goes on with texts of the log, and ends with what is known after
+ * them. It is no generator: that would hold a chunk while the caller stalls.
  */
 export class FramedText implements BodySource, AsyncIterator<Uint8Array | StoredText, undefined> {
   readonly #opening: Uint8Array;

@@ -294,7 +294,7 @@ function closingOf(log: Log, listed: Listing, { last }: ReadEnd, path: string | 
 /** A longer link, in bytes, is in the body alone: clients refuse long headers. */
 const MAX_LINK = 4096;
 
-/** Links to the next page, if that is known before the entries are sent, and to the feeds and the page of the scope. */
+/** Links to the feeds and the page of the scope and, if it is known before the entries are sent, to the next page. */
 function linksOf({ scope }: Listing, next: string | null): Headers {
   const links = listingLinks(scope.path);
   return {

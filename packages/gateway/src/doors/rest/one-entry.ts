@@ -35,7 +35,7 @@ function validatorsOf(entry: FoundEntry): { tag: string; headers: Headers } {
   };
 }
 
-/** With what the answer says of it beside what is stored. A large entry is answered as it is stored. */
+/** The entry with the members that an answer adds. A large entry is sent as it is stored. */
 interface FoundEntry extends Entry {
   readonly replies?: number;
 }

@@ -47,7 +47,7 @@ import { withheld } from './withheld.ts';
 const home = (context: RequestContext<StartupContext>): Promise<void> => status(context, 'Accept');
 
 const JSON_TYPE = 'application/json';
-/** Listings can give each entry more members; feeds and streams have entries as they were stored. */
+/** A listing can give each entry further members. Feeds and streams have entries as they were stored. */
 const LISTED = [...LISTING_PARAMETERS, 'with'];
 const ONE_KIND_PARAMETERS = LISTED.filter((name) => name !== 'kind');
 

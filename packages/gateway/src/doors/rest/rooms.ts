@@ -25,8 +25,8 @@ export async function rooms(context: DoorRequest): Promise<void> {
 }
 
 /**
- * The tag of a response that consists of the log's state and texts of the language file. `head` must
- * have been read before that state.
+ * The tag of a response that is made of the log's state and texts of the language file. `head` must have been
+ * read before that state.
  */
 export function textTag(
   { log, languageHash }: Pick<DoorContext, 'log' | 'languageHash'>,

@@ -1,6 +1,6 @@
 /**
- * What the pages load: scripts, styles, fonts and images, from the build of `packages/web`. Their names
- * change with their content. Nothing of them is held in memory.
+ * Files that pages load: scripts, styles, fonts and images, from the build of `packages/web`. Their names change
+ * with their content. None is held in memory.
  */
 import { readdir, readFile } from 'node:fs/promises';
 import { extname } from 'node:path';

@@ -17,10 +17,7 @@ export interface PageContent {
 export interface PageModule {
   /** What it throws is sent as a page that says so, with the status of the error. */
   readonly createPage: (context: DoorRequest, shell: Shell) => PageContent | Promise<PageContent>;
-  /**
-   * Changes with what the page shows beside the log, the status and the language. Called before
-   * `createPage`.
-   */
+  /** Changes with what the page shows apart from the log, the status and the language. Called before `createPage`. */
   readonly versionOf?: (context: DoorRequest) => string;
 }
 

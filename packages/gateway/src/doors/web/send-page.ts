@@ -1,6 +1,6 @@
 /**
- * Renders a page and sends it. A page is stored in the response cache, which is bounded, and sent again
- * only while the log, the status and the page's own version are the same.
+ * Renders a page and sends it. The response cache, which is bounded, keeps the page. It is sent again only while
+ * the log, the status and the page's own version are the same.
  */
 import { hash } from 'node:crypto';
 

@@ -122,8 +122,8 @@ export function hasPages(): boolean {
 }
 
 /**
- * A path that only pages and browsers request: it is no part of the contract. What answers it is loaded
- * at the first request.
+ * A path that only pages and browsers request; it is no part of the contract. Its handler is loaded with the
+ * first request.
  */
 function privateRoute(
   path: string,

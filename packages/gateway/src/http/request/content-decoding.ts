@@ -23,15 +23,15 @@ const DECODERS = {
 
 type Encoding = keyof typeof DECODERS;
 
-/** Finds the elements that are neither empty nor `identity`, which may be half a million. */
+/** Finds the elements that are neither empty nor `identity`. There may be half a million. */
 const APPLIED = /(?:^|,)\s*(?!identity\s*(?:,|$))([^,\s][^,]*)/gi;
 
 /** Each decoder takes memory. */
 const MAX_ENCODINGS = 4;
 
 /**
- * The body decoded; the request itself if it has no encoding. Destroying what is decoded leaves the
- * request as it is. Throws `invalid-parameter` for an unknown encoding.
+ * The decoded body, or the request itself if it has no encoding. Destroying the result leaves the request as it
+ * is. Throws `invalid-parameter` for an unknown encoding.
  */
 export function decodedBody(request: IncomingMessage): Readable {
   const declared = declaredEncodings(request);

@@ -3,8 +3,8 @@
 let lastTurn: Promise<void> = Promise.resolve();
 
 /**
- * Runs the task after those that came before it. A turn ends with its task, or when the task calls
- * `release`: before it waits for something that may never come.
+ * Runs the task after those that came before it. A turn ends with its task, or when the task calls `release`
+ * because it will wait for something that may never come.
  */
 export async function runInTurn(task: (release: () => void) => Promise<void>): Promise<void> {
   const previous = lastTurn;

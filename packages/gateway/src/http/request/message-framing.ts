@@ -53,8 +53,8 @@ export class MessageFraming {
   }
 
   /**
-   * Whether the head is, with this part of it. Node counts names and values only: not the spaces between
-   * them, nor the lines.
+   * Whether the head is complete with this part. Node counts only names and values, not the spaces between them,
+   * nor the lines.
    */
   isHeadTooLong(part: Buffer): boolean {
     const total = this.#headSize + part.length + LINE_SIZE * linesIn(part);
@@ -76,7 +76,7 @@ function linesIn(bytes: Buffer): number {
   return count;
 }
 
-/** Whether the bytes are a whole request with a body, and nothing else: they are parsed at once. */
+/** Whether the bytes are one whole request with a body. If so, they are parsed at once. */
 export function isOneRequest(bytes: NonSharedBuffer): boolean {
   const headEnd = bytes.indexOf(EMPTY_LINE);
   if (headEnd === -1) return false;

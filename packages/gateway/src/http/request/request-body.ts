@@ -12,7 +12,7 @@ export interface BodyReader {
   /** Receives a body up to the given size, whole. */
   onSmall(bytes: Buffer): void;
   /**
-   * Receives a larger body from its start on. The iteration throws if the caller disconnects, and
+   * Receives a larger body from its start. The iteration throws if the caller disconnects, and
    * `invalid-parameter` if the body cannot be decoded.
    */
   onLarge(chunks: AsyncIterable<Buffer>): void;
@@ -52,7 +52,8 @@ async function* chunksOf(
   body: Readable,
   received: Buffer[],
 ): AsyncGenerator<Buffer, void, undefined> {
-  // Destroying the request would close the connection, and lose a response that reports an error.
+  // Destroying the request would close the connection, and the caller would lose a response that reports an
+  // error.
   const destroyOnReturn = body !== request;
   try {
     // Not held while the caller sends the rest.

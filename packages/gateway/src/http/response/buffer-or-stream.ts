@@ -1,4 +1,4 @@
-/** Responses, mostly JSON, whose size is not known beforehand: small ones are buffered, others streamed. */
+/** Responses, mostly JSON, whose size is not known in advance: small ones are buffered, others streamed. */
 import { isDisconnected, type RequestContext, type StartupContext } from '../context.ts';
 import { COMMON_HEADERS, contentEncoding, etag, JSON_TYPE, type Headers } from './headers.ts';
 import { sendResponse } from './response.ts';

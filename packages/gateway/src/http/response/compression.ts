@@ -14,10 +14,10 @@ import type { Encoding } from '../negotiation.ts';
 
 /** Smaller responses fit into one packet uncompressed. */
 export const MIN_COMPRESSED_SIZE = 1024;
-/** Larger ones, in bytes, would hold up other requests of the thread for more than a millisecond. */
+/** In bytes. Larger bodies would hold up the thread's other requests for more than a millisecond. */
 const MAX_COMPRESSED_AT_ONCE = 64 * 1024;
 
-/** A listing of 50 entries takes half the time of the default, for output larger by a twentieth. */
+/** A listing of 50 entries takes half the time of the default level, and is a twentieth larger. */
 const GZIP = { level: 3 };
 /** Brotli's default quality takes a hundred times as long for slightly smaller output. */
 const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 3 } };
@@ -43,7 +43,7 @@ const COMPRESSORS: Record<Encoding, Compressor> = {
   },
 };
 
-/** What is small is compressed at once: the way to the pool of threads and back takes longer than that. */
+/** A small body is compressed here and now: handing it to the pool of threads would take longer. */
 export function compress(encoding: Encoding, bytes: Uint8Array): Buffer | Promise<Buffer> {
   const compressor = COMPRESSORS[encoding];
   if (bytes.length <= MAX_COMPRESSED_AT_ONCE) return compressor.atOnce(bytes);

@@ -15,7 +15,7 @@ function multiply(a: number, b: number): number {
   return product;
 }
 
-/** x to the power of 8, then each the square of the one before: the shift by 1, 2, 4, … bytes. */
+/** x to the power of 8, then the square of the last one each time: the shift by 1, 2, 4, … bytes. */
 const SHIFTS: number[] = [1 << 23];
 for (let at = 1; at < 53; at += 1) SHIFTS.push(multiply(SHIFTS[at - 1] ?? 0, SHIFTS[at - 1] ?? 0));
 

@@ -16,7 +16,7 @@ export interface StreamChunk {
   readonly chunk: Buffer;
   /** Offset of the payload in the chunk. */
   readonly payloadStart: number;
-  /** The cursor to resume from; undefined where the chunk ends in the middle of an event. */
+  /** The cursor to resume from. Undefined if the chunk ends in the middle of an event. */
   readonly cursor: number | undefined;
   /** The seq of the entry within which the chunk ends. */
   readonly begun: number | undefined;
@@ -40,7 +40,7 @@ const EMPTY = Buffer.alloc(0);
 /** Ends the chunked transfer coding. */
 const LAST_CHUNK = '0\r\n\r\n';
 
-/** Takes the socket of a response from `node:http`. Returns false where that is not possible. */
+/** Takes the socket of a response from `node:http`. Returns false if that is impossible. */
 type Detach = (response: ServerResponse, closed: () => void) => boolean;
 
 export class EventStreams {
@@ -60,7 +60,7 @@ export class EventStreams {
     return this.#add(response, false);
   }
 
-  /** The same for a stream that none but its reader, a fault or the gateway's stop ends. */
+  /** The same for a stream that only its reader, a fault or the gateway's stop can end. */
   addEndless(response: ServerResponse): EventStream {
     return this.#add(response, true);
   }
@@ -128,7 +128,7 @@ export class EventStreams {
 
 export class EventStream {
   readonly #socket: Socket | undefined;
-  /** Chunks are written to the socket as they are: letting Node frame each write costs 50 % more. */
+  /** Chunks are written to the socket as they are: if Node framed each write, it would cost 50 % more. */
   readonly #isChunked: boolean;
   /** Undefined once the socket was detached. */
   #response: ServerResponse | undefined;
@@ -200,7 +200,7 @@ export class EventStream {
     this.#send(chunk);
   }
 
-  /** Writes events that may be lost: drops them in the middle of another, or while the reader stalls. */
+  /** Writes events that may be lost. Drops them in the middle of another event, or while the reader stalls. */
   writeIfIdle(chunk: StreamChunk): void {
     if (this.#betweenEvents && !this.isStalled) this.#send(chunk);
   }

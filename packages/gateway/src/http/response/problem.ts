@@ -65,7 +65,7 @@ export function sendError(context: RequestContext<StartupContext>, error: unknow
   });
 }
 
-/** What was thrown, if a caller may know it; else what `faultError` returns, and the fault is reported. */
+/** The error, if a caller may know it. Else reports it, and returns what `faultError` makes of it. */
 export function problemOf(
   { app, request }: Pick<RequestContext<StartupContext>, 'app' | 'request'>,
   error: unknown,

@@ -1,8 +1,7 @@
 /**
- * Memory for parts of bodies that are read from files and sent from where they were read.
- *
- * A socket whose caller stalls holds the buffer that was written to it. Upholds that sockets hold at
- * most `MAX_LENT` of them in each thread: what is sent beyond that has to be copied.
+ * Memory for parts of bodies that are read from files and sent without a copy. The socket of a stalled caller
+ * keeps the buffer that was written to it. Upholds that the sockets of a thread keep at most `MAX_LENT` of them:
+ * what is sent beyond that is copied.
  */
 /** As much as a chunk has: each read takes two changes of threads. */
 export const READ_SIZE: number = 1280 * 1024;

@@ -53,7 +53,7 @@ export function sendCached(exchange: HttpExchange, cached: CachedResponse): void
 
 /** In bytes. */
 const CAPACITY = 16 * 1024 * 1024;
-/** Estimated bytes of a cached response beside its body, as it is and as it was sent, and its key. */
+/** Estimated bytes of a cached response: its body in both forms, its key, and this much more. */
 const OVERHEAD = 1024;
 
 interface PendingResponse {
@@ -163,8 +163,8 @@ export class ResponseCache {
 }
 
 /**
- * Throws the signal's reason once it is aborted. Where the response was too large, the signal goes on
- * to count, because the request goes on with what was read.
+ * Throws the signal's reason once it is aborted. If the response was too large, the signal still counts, because
+ * the request goes on with what was read.
  */
 async function untilAborted(
   pending: PendingResponse,

@@ -27,13 +27,13 @@ import {
 } from './stream-encoder.ts';
 
 /**
- * Bytes that are written at once. What the system does not take stays in memory until the caller
- * reads on. A caller who has read more than the system buffers is sent larger pieces.
+ * Bytes that are written at once. What the system does not take stays in memory until the caller reads on. A
+ * caller who has read more than the system buffers gets larger pieces.
  */
 const PIECE_SIZE = 16 * 1024;
 const LARGE_PIECE_SIZE = 64 * 1024;
 const LARGE_AFTER = 64 * 1024 * 1024;
-/** Smaller chunks are put together: to encode them, or in the first part of a body. */
+/** Smaller chunks are put together, to be encoded or to begin a body. */
 const MIN_PART_SIZE = 32 * 1024;
 /** Room for the size of a chunk (RFC 9112 section 7.1), and for its end. */
 const CHUNK_HEAD = 8;
@@ -43,7 +43,7 @@ const EMPTY = Buffer.alloc(0);
 /** Part of a body that is in no memory. */
 interface StoredPart {
   readonly length: number;
-  /** Set where the part is in the encoding of the response: size and CRC-32 of what it encodes. */
+  /** Set if the part is in the encoding of the response: size and CRC-32 of the decoded bytes. */
   readonly compressed?: EncodedPart;
   /** Fills the target with the bytes from `from` on. */
   read(target: Uint8Array, from: number): Promise<void>;
@@ -52,15 +52,15 @@ interface StoredPart {
 /** The source of a body. It may reuse the memory of a chunk once it is asked for the next. */
 export interface BodySource extends AsyncIterable<Uint8Array | StoredPart> {
   /**
-   * Called while the caller stalls: whether the source will give the last `unsent` bytes of its last
-   * chunk once more, which need not be held then.
+   * Called while the caller stalls. Returns whether the source can give the last `unsent` bytes of its last
+   * chunk again, so that they need not be held.
    */
   pause?(unsent: number): boolean;
 }
 
 /**
- * Sends the body of a response whose headers were written; none for `HEAD`. Stops reading when the
- * caller disconnects.
+ * Sends the body of a response whose headers were written, except for `HEAD`. Stops reading when the caller
+ * disconnects.
  */
 export async function sendBody(
   { request, response }: HttpExchange,
@@ -98,9 +98,7 @@ function deactivate(): void {
   else active -= 1;
 }
 
-/**
- * The memory of the last piece, unless a socket still holds it: garbage of this size would pile up.
- */
+/** The memory of the last piece, unless a socket still has it. Garbage of this size would pile up. */
 let spare: Buffer | undefined;
 
 /** Puts small chunks together, cuts large ones into parts, encodes these, and sends them in pieces. */
@@ -124,7 +122,7 @@ class BodyWriter {
     response.flushHeaders();
   }
 
-  /** Writes until the caller stalls or the turn is over. Resolves to whether there may be more. */
+  /** Writes until the caller stalls or the turn is over. Resolves with whether there may be more. */
   async writeNext(
     chunks: AsyncIterator<Uint8Array | StoredPart>,
     source: BodySource,
@@ -143,8 +141,8 @@ class BodyWriter {
   }
 
   /**
-   * Resolves when the caller takes more, and it is the turn of this body. The turn is the last to be
-   * waited for: bodies that are activated one after another would leave nothing else a turn.
+   * Resolves when the caller takes more and it is this body's turn. The turn comes last: if many bodies became
+   * ready one after another, nothing else would get a turn.
    */
   async #activate(): Promise<void> {
     await this.#drained();
@@ -209,7 +207,7 @@ class BodyWriter {
     return !this.#response.destroyed;
   }
 
-  /** Sends the bytes from where they were read, or copies as many as the caller takes. Returns how many. */
+  /** Sends the bytes without a copy, or copies the part that the caller takes. Returns how many were taken. */
   #sendRead(memory: Buffer, bytes: Uint8Array): number {
     if (canLend()) {
       this.#sent += bytes.length;

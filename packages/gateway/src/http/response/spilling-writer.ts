@@ -1,5 +1,5 @@
 /**
- * Sends a response to a caller who may not read it before it has sent its whole request: what it does
+ * Sends a response to a caller who may not read it before it has sent its whole request. What the caller does
  * not take waits in a temporary file.
  */
 import type { FileHandle } from 'node:fs/promises';
@@ -75,7 +75,7 @@ export class SpillingWriter implements AsyncDisposable {
     return true;
   }
 
-  /** Resolves when everything so far was handed to the response. Nothing is held any more. */
+  /** Resolves after everything so far was handed to the response. Nothing is held any more. */
   async #release(): Promise<void> {
     this.#isHeld = false;
     this.#sending ??= this.#send();

@@ -78,7 +78,7 @@ const LAST_BLOCK = Buffer.of(3, 0);
 /** Level 6 takes four times as long for output that is a quarter smaller. */
 const DEFLATE = { ...OPTIONS, level: constants.Z_BEST_SPEED, finishFlush: constants.Z_FULL_FLUSH };
 
-/** One member, whose parts are deflated apart: each ends at a byte, and refers to no earlier one. */
+/** One gzip member whose parts are deflated apart: each ends at a byte, and refers to no earlier one. */
 class GzipEncoder implements StreamEncoder {
   #header = GZIP_HEADER;
   #crc = 0;

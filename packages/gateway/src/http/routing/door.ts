@@ -14,7 +14,7 @@ export interface Representation<App extends StartupContext> extends Offer {
   readonly handle: Handler<App>;
   /** By name: parameters of the route that have no effect in this representation, and why. */
   readonly refused?: Readonly<Record<string, string>>;
-  /** Handles requests for this representation before the log is open. That of the route by default. */
+  /** Handles requests for this representation before the log is open. By default, the route's handler does. */
   readonly whileStarting?: Handler<StartupContext>;
 }
 

@@ -96,7 +96,7 @@ function checked<App extends StartupContext>(
 /** In characters. Proxies refuse answers with long headers. */
 const MAX_WARNING = 1000;
 
-/** Says the notes in the header `Warning`, since some answers have no place for them in their bodies. */
+/** Puts the notes into the header `Warning`, since some answers have no place for them in their bodies. */
 function handleWarned<App extends StartupContext>(
   handle: Handler<App>,
   context: RequestContext<App>,

@@ -23,7 +23,7 @@ const URLENCODED = /^\s*application\/x-www-form-urlencoded\s*(?:;|$)/i;
 const MULTIPART = /^\s*multipart\/form-data\s*(?:;|$)/i;
 const BOUNDARY = /;\s*boundary\s*=\s*(?:"([^"]+)"|([^\s;,"]+))/i;
 
-/** A form starts with none of these: they would be percent-encoded, or come before a boundary. */
+/** A form never starts with one of these bytes: they would be percent-encoded, or come before a boundary. */
 const JSON_START = /^[\s{["\xef]/;
 const JSON_START_IN_MULTIPART = /^[{["]/;
 

@@ -92,7 +92,7 @@ export class FormMembers implements FieldHandler {
     return this.#held.get(name)?.[0];
   }
 
-  /** The JSON text since the last call. Throws `invalid-parameter` once a printed field is at fault. */
+  /** The JSON text since the last call. Throws `invalid-parameter` for a fault in a printed field. */
   take(): Buffer {
     const text = Buffer.from(this.#text);
     this.#text = '';
@@ -121,7 +121,7 @@ export class FormMembers implements FieldHandler {
   #add(bytes: Uint8Array): void {
     this.#size += bytes.length;
     if (this.#printed !== undefined) this.#decodePrinted(bytes);
-    // A name is held until its value starts, as far as it fits alone: it decides about the value.
+    // A name is held until its value starts, if it fits by itself: it decides about the value.
     else if (this.#size + this.#heldBesides > this.#options.maxHeld) this.#startPrinting();
   }
 
@@ -173,7 +173,7 @@ export class FormMembers implements FieldHandler {
     this.#decodePrinted(value.bytes);
   }
 
-  /** Prints the values that are held of a name, so that values of one name stay in their order. */
+  /** Prints the held values of a name, so that values of one name stay in order. */
   #printHeld(name: string): void {
     if (this.#options.reserved.has(name)) throw tooLong(name, this.#options.maxHeld);
     const values = this.#held.get(name);

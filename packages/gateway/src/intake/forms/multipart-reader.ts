@@ -47,7 +47,7 @@ export class MultipartReader {
   #readContent(): boolean {
     const rest = this.#rest;
     const at = rest.indexOf(this.#delimiter);
-    // What may be a part of the delimiter, or the CR before it, waits for the next piece.
+    // Bytes that may be part of the delimiter, or the CR before it, wait for the next piece.
     const open = Math.max(0, rest.length - this.#delimiter.length);
     const end = at > 0 && rest[at - 1] === CR ? at - 1 : at;
     if (this.#state === 'content') {

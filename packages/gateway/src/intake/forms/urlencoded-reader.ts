@@ -69,8 +69,8 @@ function openEscapeSize(bytes: Uint8Array): number {
 }
 
 /**
- * Decodes percent-encoding and `+`. A `%` without two digits stands for itself, which
- * `decodeURIComponent` refuses.
+ * Decodes percent-encoding and `+`. A `%` without two digits stands for itself; `decodeURIComponent` would
+ * refuse it.
  */
 function decode(encoded: Buffer): Buffer {
   if (!encoded.includes(PERCENT) && !encoded.includes(PLUS)) return encoded;

@@ -147,7 +147,7 @@ async function getEntry({ context, rawJson }: AnswerContext, { id }: JsonObject)
     return [visitorPart(context, { entry: await entryPlaceholder(entry, rawJson) })];
   } catch (error) {
     if (!(error instanceof GatewayError) || error.code !== 'not-found') throw error;
-    // A2A knows only tasks that do not exist: this is an error of the request, which says its code.
+    // A2A has an error only for unknown tasks. This one is an error of the request and names its code.
     const { code, message } = error;
     throw new RequestMalformedError({ message, metadata: { code } });
   }

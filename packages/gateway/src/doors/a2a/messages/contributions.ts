@@ -68,8 +68,8 @@ const READING_TOO =
   'Cannot store the message: its metadata ask to read. Send what is to be stored in another message.';
 
 /**
- * The body of a text, with the members that the metadata have for it. Without a skill, a text with an
- * author is a trace, and one without is a whisper.
+ * The body of a text, with the members that the metadata give it. Without a skill, a text with an author is a
+ * trace, and one without is a whisper.
  */
 function textBody(metadata: JsonObject, text: string): EntryBody {
   const { room, to, inReplyTo, identity, ai_identity = identity, seeking = [text] } = metadata;

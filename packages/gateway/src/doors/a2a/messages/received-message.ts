@@ -11,7 +11,7 @@ export interface ReceivedMessage {
   readonly message: Message;
   /** The metadata of the request and of the message. */
   readonly metadata: JsonObject;
-  /** By the index of a part: its data as they were sent. Like its text, perhaps a placeholder. */
+  /** By the index of a part: its data as they arrived. Like its text, they may be a placeholder. */
   rawData(part: number): string | undefined;
   /** Has what the placeholders stand for. */
   readonly large: LargeMessage | undefined;

@@ -23,7 +23,7 @@ const MAX_BATCH = 256;
 /** Their bytes, in about: a batch ends with the entry that reaches them. */
 const MAX_BATCH_SIZE = 1024 * 1024;
 /**
- * An answer has whole entries up to this length, in UTF-16 code units, then only ids: clients limit
+ * In UTF-16 code units. An answer has whole entries up to this length, and only ids after that: clients limit
  * what they read.
  */
 const MAX_ANSWER_LENGTH = 3 * 1024 * 1024;
@@ -91,7 +91,7 @@ function batchesOf(
   return batches;
 }
 
-/** Throws for the first invalid one, so that a message of several batches is stored whole or not. */
+/** Throws for the first invalid entry, so that a message of several batches is stored whole or not at all. */
 async function validateAll(
   contributions: readonly MessageContribution[],
   draftOf: DraftReader,
@@ -204,7 +204,7 @@ async function storedParts(
   return parts;
 }
 
-/** What has become of a text without skill and author, how to sign, and how to read. */
+/** Says what became of a text without skill and author, how to sign, and how to read. */
 function unsignedPart(context: DoorRequest): Part {
   const { language, text } = localizationFor(context);
   return textPart(`${text(language.labels.unsigned)} ${SKILLS.join(', ')}.`);

@@ -63,7 +63,7 @@ const PAYLOAD = {
   required: ['note', 'entry'],
 };
 
-/** The JSON text of an occurrence. What visitors wrote stands apart, after a label that says so. */
+/** The JSON text of an occurrence. Visitors' words stand apart, after a label that says so. */
 export function occurrence(
   { language, text }: Localization,
   name: EventName,

@@ -6,7 +6,7 @@ import type { ToolContext } from '../tools/tool-call.ts';
 import { occurrence } from './event-types.ts';
 import { subscriptionOf, wholeNumberIn } from './subscription.ts';
 
-/** A suggestion: whoever asks more often is answered as well, and `events/stream` needs no asking. */
+/** A suggestion: a client that asks more often is answered as well. `events/stream` needs no asking. */
 const NEXT_POLL_MS = 10_000;
 
 export async function pollEvents(context: ToolContext, params: JsonObject): Promise<JsonObject> {

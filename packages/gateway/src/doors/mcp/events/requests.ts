@@ -1,6 +1,6 @@
 /**
- * The requests of MCP Events that have one answer (PROTOCOL.md section 18.10). `stream.ts` owns `events/stream`,
- * which the SDK gets only where it cannot be a stream.
+ * The requests of MCP Events that have one answer (PROTOCOL.md section 18.10). `stream.ts` owns `events/stream`.
+ * The SDK gets that request only if it cannot be a stream.
  */
 import {
   ProtocolError,

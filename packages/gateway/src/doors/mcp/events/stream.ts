@@ -1,6 +1,6 @@
 /**
- * `events/stream`: events as they happen, as notifications (PROTOCOL.md section 18.10). The SDK has no part in
- * it: its streams would hold in memory what a reader does not take.
+ * `events/stream`: events as they happen, as notifications (PROTOCOL.md section 18.10). Goes past the SDK, whose
+ * streams would hold in memory what a reader does not take.
  */
 import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
 

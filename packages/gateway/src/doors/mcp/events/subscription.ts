@@ -1,9 +1,7 @@
 /**
- * What a subscriber asks for, read alike for `events/poll` and `events/stream`. Nothing is stored for a
- * subscriber: its cursor is a seq of the log.
- *
- * Unlike arguments of tools, whatever cannot be obeyed is an error: nobody would read a note, and silence
- * would look as if nothing happened.
+ * A subscriber's request, read alike for `events/poll` and `events/stream`. Nothing is stored for a subscriber:
+ * its cursor is a seq of the log. Unlike with tools, an argument that cannot be obeyed is an error: nobody would
+ * read a note, and silence would look as if nothing happened.
  */
 import { ProtocolError } from '@modelcontextprotocol/server';
 import { quoted } from '@open-presence/protocol';
@@ -32,7 +30,7 @@ export interface Subscription {
   isLeftOut(entry: Entry): Promise<boolean>;
 }
 
-/** Throws a `ProtocolError` for an unknown name, and a `GatewayError` for what else cannot be used. */
+/** Throws a `ProtocolError` for an unknown name, and a `GatewayError` for any other fault. */
 export async function subscriptionOf(app: DoorContext, params: JsonObject): Promise<Subscription> {
   const { log } = app;
   const name = eventNamed(params['name']);

@@ -133,7 +133,7 @@ function parseKey(bytes: Buffer | undefined): ReturnType<typeof hashIdempotencyK
   throw invalidArgument('idempotencyKey', 'must be a string of at least one character');
 }
 
-/** The members in an object, or in the JSON text of one: strict clients know no open object. */
+/** The members of an object, or of an object's JSON text: strict clients cannot send an open object. */
 function parseFurther(bytes: Buffer | undefined): string {
   const value = parseArgument(bytes);
   if (bytes === undefined || value === null) return '';

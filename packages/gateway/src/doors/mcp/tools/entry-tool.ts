@@ -48,13 +48,13 @@ export async function getEntry(context: ToolContext, args: JsonObject): Promise<
   });
 }
 
-/** The entry in its portable form, or exact if it is omitted elsewhere. Throws `not-found`. */
+/** The entry in its portable form, or exact if that form omits it. Throws `not-found`. */
 export async function readableEntry({ log }: Pick<DoorContext, 'log'>, id: string): Promise<Entry> {
   const entry = await findEntry(log, id);
   return entry.portability === 'omitted' ? await findEntry(log, id, 'exact') : entry;
 }
 
-/** What is left of an entry that was withheld or cannot be read. Undefined for any other. */
+/** What is left of a withheld or unreadable entry. Undefined for any other. */
 export function lostEntry(
   { language, text }: Localization,
   entry: Entry,
@@ -79,7 +79,7 @@ export async function readPiece(entry: Entry, offset: string | undefined): Promi
   return { start, end: start + length, text: bytes.subarray(0, length).toString() };
 }
 
-/** Which bytes of an entry these are (as in `Content-Range`), and what reads on; empty for all. */
+/** Which bytes of an entry these are (as in `Content-Range`), and the call that reads on. Empty for a whole entry. */
 export function describePiece(
   { language, text }: Localization,
   { size }: Entry,

@@ -284,7 +284,7 @@ suite('what is read through MCP', () => {
     const { id } = long.own;
     const piece = await call(door, 'get_entry', JSON.stringify({ id, as: 'L' }));
     assert.deepEqual(piece.own['next'], { id, from: 65_536, as: 'L' });
-    // What is no name is not repeated, and a result of such depth could not be printed.
+    // An invalid name is not repeated, and a result this deep could not be printed.
     const deep = `${'['.repeat(20_000)}${']'.repeat(20_000)}`;
     const nobody = await call(door, 'read', `{"limit":1,"as":${deep}}`);
     assert.deepEqual(nobody.own['next'], { limit: 1, before: 3 });

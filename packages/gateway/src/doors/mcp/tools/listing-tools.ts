@@ -48,7 +48,7 @@ import {
 const DEFAULT_WAIT_SECONDS = 25;
 /** Some clients give a call up that has been silent for 10 s. */
 const PROGRESS_INTERVAL_SECONDS = 5;
-/** Links are made without the parameters that they would repeat: a URL may be too short for those. */
+/** Links are made without the parameters that they would repeat: those may not fit into a URL. */
 const NO_PARAMETERS = new URLSearchParams();
 
 export interface ListingQuery {

@@ -60,7 +60,7 @@ function withNotes(own: JsonObject, notes: readonly string[]): JsonObject {
   return { notes: [...notes, ...[others].flat()], ...members };
 }
 
-/** The gateway's sentences and, in the last line, its members; then, if any, what visitors wrote. */
+/** The gateway's sentences and, in the last line, its members. Visitors' words follow, if there are any. */
 export function resultTexts(
   context: Localization,
   { summary, own, lines }: ToolResult,
@@ -127,7 +127,7 @@ export function shortenedIn(
   return entries.map(({ shortened }) => shortened).filter((entry) => entry !== undefined);
 }
 
-/** The result of a call that failed: the problem document that HTTP would send, its detail said once. */
+/** The result of a failed call: the problem document that HTTP would send, with its detail said once. */
 export function errorResult(context: ToolContext, thrown: unknown): CallToolResult {
   const { app, language, text } = context;
   const error = asGatewayError(app, thrown);

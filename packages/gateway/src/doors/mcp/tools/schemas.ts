@@ -1,6 +1,7 @@
 /**
- * JSON Schemas of what tools take. Every property has a type, as strict clients need it. They name what most
- * calls need, since an agent reads them all before it acts; the tools take more, and store what is a visitor's.
+ * JSON Schemas of the tools' arguments. Every property has a type, as strict clients need it. They name what
+ * most calls need, since an agent reads them all before it acts. The tools take more, and store any member of
+ * the visitor's.
  */
 import { type Field, type Kind, type Language } from '@open-presence/protocol';
 
@@ -31,8 +32,8 @@ const FIELD_TYPES: Readonly<Record<Field['type'], Schema>> = {
 };
 
 /**
- * The members that an entry of this kind must have or mostly has, and the arguments that are none. The
- * others, a room for example, are sent as they are or in `furtherMembers`.
+ * The members that an entry of this kind must have or mostly has, and the arguments that are no members. Others,
+ * such as a room, are sent as they are or in `furtherMembers`.
  */
 export function contributionInput(context: Localization, kind: Kind): ObjectSchema {
   const { language, text } = context;

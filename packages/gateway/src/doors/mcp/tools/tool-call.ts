@@ -66,8 +66,8 @@ export interface ToolContext extends Localization {
 }
 
 /**
- * The arguments that a listing has parameters for, and the parameters in `filters`. Throws
- * `invalid-parameter`, also for a parameter that only other tools take.
+ * The arguments that are parameters of a listing, and the parameters in `filters`. Throws `invalid-parameter`,
+ * also for a parameter that only other tools take.
  */
 export async function parametersOf(
   args: JsonObject,
@@ -124,14 +124,14 @@ export async function selectionOf(
   return await parseSearchSelection(parameters, { ...everythingScope(), grammar, log });
 }
 
-/** The arguments for the next page: those of this one, and the query of the link to the next; null without a link. */
+/** The arguments for the next page: those of this one, and the query of the link to the next. Null without a link. */
 export function nextArguments(given: JsonObject, link: string | null): JsonObject | null {
   if (link === null) return null;
   const query = new URLSearchParams(link.split('?')[1] ?? '');
   return { ...given, ...argumentsOf(query) };
 }
 
-/** The arguments that are obeyed, as they were given: as far as they can be parameters. */
+/** The arguments that are obeyed, as they were given, if they can be parameters. */
 export function obeyedArguments(args: JsonObject, names: readonly string[]): JsonObject {
   const listed = argumentsOf(namedParameters(args, '', names));
   return { ...listed, ...pickArguments(args, ['filters', 'seconds', 'as']) };
@@ -148,7 +148,7 @@ function argumentsOf(parameters: URLSearchParams): JsonObject {
   );
 }
 
-/** The named arguments, as far as they are strings or numbers: others do not identify anybody. */
+/** The named arguments that are strings or numbers: others identify nobody. */
 export function pickArguments(args: JsonObject, names: readonly string[]): JsonObject {
   const isPicked = ([name, value]: [string, unknown]): boolean =>
     names.includes(name) && (typeof value === 'string' || typeof value === 'number');

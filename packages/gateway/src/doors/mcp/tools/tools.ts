@@ -74,7 +74,10 @@ export function listTools(localization: Localization): readonly Tool[] {
 
 const nearByTool = new Map<string, NearNames>();
 
-/** What a result says about arguments that the tool does not take. Those that become an entry are not. */
+/**
+ * What a result says about arguments that the tool does not take. An argument that becomes part of an entry is
+ * taken.
+ */
 export async function argumentNotes(
   context: ToolContext,
   name: string,
@@ -102,7 +105,7 @@ export async function argumentNotes(
   return unknown.notes(near, 'argument');
 }
 
-/** The arguments with the parts that a large message keeps in its file; none if they are too long. */
+/** The arguments with the parts that a large message keeps in its file. None if they are too long. */
 async function wholeArguments({ large }: ToolContext, args: JsonObject): Promise<JsonObject> {
   const cut = large?.cutValue(args);
   if (large === undefined || cut === undefined) return args;

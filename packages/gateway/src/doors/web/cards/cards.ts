@@ -1,6 +1,6 @@
 /**
- * `GET /web/cards/…`: the picture for previews of links to the page at the rest of the path. It is drawn again
- * only where what it shows is another, also after something was withheld.
+ * `GET /web/cards/…`: the picture that previews of links show for the page at the rest of the path. It is drawn
+ * again only after its content has changed, also when that was withheld.
  */
 import type { Card, Shell } from '@open-presence/web/page-data';
 

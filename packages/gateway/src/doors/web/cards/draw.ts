@@ -1,6 +1,6 @@
 /**
- * Draws cards in a thread of its own, one at a time, so that no request waits for the processor. The thread is
- * started for the first card, and ends a minute after the last: it takes some sixty megabytes.
+ * Draws cards in a thread of its own, one at a time, so that no request waits for the processor. The thread
+ * starts with the first card and ends a minute after the last: it takes some sixty megabytes.
  */
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';

@@ -1,4 +1,4 @@
-/** The listing of a page, from the place on that its address names by `before` or `after`. */
+/** The listing of a page, from the place that its address names by `before` or `after`. */
 import type { EntryBatch, EntryList } from '@open-presence/web/page-data';
 
 import type { DoorContext } from '../../context.ts';

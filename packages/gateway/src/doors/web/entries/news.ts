@@ -1,6 +1,6 @@
 /**
- * `GET /web/news`: how much is new since the cursor `after`, by room and for whom `concerns` names. Only the
- * visitor's own device knows these cursors: nothing is stored of them. Private to the pages.
+ * `GET /web/news`: how much is new since the cursor `after`, by room and for the visitor named by `concerns`.
+ * Only the visitor's own device knows these cursors: nothing is stored of them. Private to the pages.
  */
 import { queryOf } from '../../../http/query.ts';
 import { NO_STORE, JSON_TYPE } from '../../../http/response/headers.ts';

@@ -17,7 +17,7 @@ const MAX_NAME_LENGTH = 200;
 /** How many values are shown of a member that has several. */
 const MAX_VALUES = 16;
 
-/** Members with a place of their own on a page, if their value is a string, or strings. */
+/** Members that have a place of their own on a page, if their value is a string or strings. */
 const STRINGS = [
   'text',
   'identity',

@@ -1,6 +1,6 @@
 /**
- * How many answers the entries have that pages have shown lately. Counted in the index once, which takes a third of a
- * millisecond for each entry, and kept up to date from what is stored since.
+ * How many answers entries have that pages have shown lately. Each is counted in the index once, which takes a
+ * third of a millisecond, and then kept up to date from new entries.
  */
 import { referencedId } from '@open-presence/protocol';
 

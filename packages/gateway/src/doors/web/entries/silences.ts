@@ -4,7 +4,7 @@ import type { TimeRange } from '@open-presence/web/page-data';
 import { yieldPeriodically } from '../../../fair-turns.ts';
 import type { Log, Seq } from '../../../log/log.ts';
 
-/** Steps in which a range is looked through. A silence that is shorter than one is not found there. */
+/** The number of steps in which a range is looked through. A silence that is shorter than a step is not found. */
 const STEPS = 64;
 /** How many ranges are looked through: all time, and what lies between silences. */
 const MAX_RANGES = 3;

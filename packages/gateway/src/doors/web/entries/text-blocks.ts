@@ -5,7 +5,7 @@
 import type { Block, Inline } from '@open-presence/web/page-data';
 import { Lexer, type Token, type Tokens } from 'marked';
 
-/** A text without any of these is shown as it is: its line ends and spaces may be a poem's. */
+/** A text without any of these is shown as it is: its line breaks and spaces may be a poem's. */
 const STRUCTURE = [
   /^ {0,3}(?:```|~~~)/m,
   /^ {0,3}(?:[-*+]|\d{1,3}[.)]) \S.*\n(?:.*\n)*? {0,3}(?:[-*+]|\d{1,3}[.)]) \S/m,

@@ -1,7 +1,7 @@
 /**
- * Reads long texts in pieces of a few kilobytes, at any depth. Where a piece starts and ends follows
- * from its number alone: together, all pieces are the text. Memory and time of a piece do not grow
- * with the text, except for the first piece that is read of an entry, which looks for the text's end.
+ * Reads long texts in pieces of a few kilobytes, at any depth. A piece's number alone decides where it starts
+ * and ends: together, all pieces are the text. Memory and time of a piece do not grow with the text, except for
+ * the first piece read of an entry, which looks for the text's end.
  */
 import type { TextPiece } from '@open-presence/web/page-data';
 
@@ -29,7 +29,7 @@ interface Extent {
 const PIECE_SIZE = 16 * 1024;
 /** How far after its place a piece may end, in order to end with a line or a word. */
 const MAX_SHIFT = 1024;
-/** Bytes in front of a place that are looked at to tell whether an escape starts before it. */
+/** How many bytes before a place are looked at to tell whether an escape starts there. */
 const LOOK_BEHIND = 4096;
 const MAX_REMEMBERED = 512;
 
@@ -146,7 +146,7 @@ function isEscaped(bytes: Buffer, at: number): boolean {
   return (at - first) % 2 === 1;
 }
 
-/** In a run of thousands of backslashes, a piece may start within an escape. Then it is shown as it is. */
+/** In a run of thousands of backslashes, a piece may start within an escape. It is then shown as it is. */
 function unescaped(json: string): string {
   try {
     return String(JSON.parse(`"${json}"`));

@@ -1,4 +1,4 @@
-/** The texts of a posted form's fields, as HTML: read again for each of them, so that none is held. */
+/** The texts of a posted form's fields, as HTML. The form is read again for each field, so that none is held. */
 import { MultipartError } from '../../../intake/forms/multipart-reader.ts';
 import type { FieldHandler } from '../../../intake/forms/form-members.ts';
 import type { PostedForm } from './posted-form.ts';
@@ -17,7 +17,7 @@ const ESCAPED: Readonly<Record<number, string>> = {
   0x3e: '&gt;',
 };
 
-/** Undefined for a byte that stands for itself. HTML may have no controls but white space. */
+/** Undefined for a byte that stands for itself. HTML may have no control characters but white space. */
 function htmlOf(byte: number): string | undefined {
   return byte < 0x20 && !WHITE_SPACE.has(byte) ? '\ufffd' : ESCAPED[byte];
 }

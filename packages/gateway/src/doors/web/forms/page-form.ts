@@ -1,6 +1,6 @@
 /**
- * What all forms of pages without scripts have in common (PROTOCOL.md section 7.10): a form that is taken
- * leads to a page, and one that is refused is sent back with everything that was typed.
+ * What all forms of pages without scripts have in common (PROTOCOL.md section 7.10): a form that is taken leads
+ * to a page, and a refused one is sent back with everything that was typed.
  */
 import { randomUUID } from 'node:crypto';
 

@@ -1,6 +1,6 @@
 /**
- * Stores an entry that was written on a page without scripts (PROTOCOL.md section 7.10), and leads back to
- * a page. A form that is refused is sent back with everything that was typed.
+ * Stores an entry that was written on a page without scripts (PROTOCOL.md section 7.10), and leads back to a
+ * page. A refused form is sent back with everything that was typed.
  */
 import { type EntryMetadata, entryPath, type Kind } from '@open-presence/protocol';
 import type { WritePage } from '@open-presence/web/page-data';
@@ -71,7 +71,7 @@ async function sendRefusedEntry(
   const typed = await shortFields(form, HIDDEN);
   const room = typed.get('room');
   const inReplyTo = typed.get('inReplyTo');
-  // An entry may be stored although that could not be said: its key must stay the same then.
+  // The entry may be stored although the answer was lost: its key must stay the same then.
   const key = error.code === 'idempotency-conflict' ? undefined : typed.get(KEY);
   const data: WritePage = {
     page: 'write',

@@ -178,8 +178,8 @@ interface Counted {
 const countedByLog = new WeakMap<Log, Counted>();
 
 /**
- * By room, the numbers of entries of each day, the oldest day first. Counted in the log once a day, in each
- * thread: past days do not change, and today's number follows from how many entries the room has.
+ * By room, the number of entries of each day, the oldest day first. Each thread counts in the log once a day:
+ * past days do not change, and today's number follows from the room's total.
  */
 async function roomActivity(app: DoorContext): Promise<(slug: string) => number[]> {
   const { log } = app;

@@ -1,4 +1,4 @@
-/** The page `/inbox`: what concerns somebody (PROTOCOL.md section 22), whom the address names by `to`. */
+/** The page `/inbox`: what concerns the visitor that the address names by `to` (PROTOCOL.md section 22). */
 import { EVERYTHING } from '@open-presence/protocol';
 import type { Shell } from '@open-presence/web/page-data';
 import { pageTexts } from '@open-presence/web/renderer';

@@ -39,7 +39,7 @@ export async function createPage(
       title,
       description,
       feeds: feedsOf(room.path, title, { kind, identity }),
-      // What is shown beside the room itself changes with each entry, or with whoever made the link.
+      // What is shown beside the room itself changes with each entry, or with the author of the link.
       ...(address.size > (address.has('lang') ? 1 : 0) ? { unlisted: true } : {}),
       room: { ...name, description },
       filters: filtersOf(kind, identity),

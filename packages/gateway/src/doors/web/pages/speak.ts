@@ -135,8 +135,8 @@ function hrefTo(path: string): { readonly href?: string } {
 
 /** By which clients list the gateway. */
 /**
- * How MCP clients are told of the gateway: by links that they have registered for, by commands, or by a
- * file. Each is as the client's own documentation gives it.
+ * How MCP clients are told of the gateway: by links that they have registered, by commands, or by a file. Each
+ * is as the client's own documentation gives it.
  */
 const NAME = 'open-presence';
 
@@ -203,7 +203,7 @@ function a2aMessages({ kinds, skills }: Language): MessageExample[] {
   ];
 }
 
-/** Follows the first entry of all, at any gateway: the id of a task states all that the task is. */
+/** Follows the first entry of all, at any gateway: the id of a task has all of its parameters. */
 const FIRST_ENTRY = `follow-${Buffer.from('after=0&limit=1').toString('base64url')}`;
 
 function example(summary: LocalizedText, method: string, params: JsonObject): MessageExample {
