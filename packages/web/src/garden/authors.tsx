@@ -1,4 +1,4 @@
-/** Whose plants are in view, each with its bloom. */
+/** The legend of the garden: the main authors in view, each with the bloom of their plants. */
 import type { VNode } from 'preact';
 
 import { useWords } from '../shell.ts';
@@ -10,7 +10,7 @@ import { Outlines } from './still-growth.tsx';
 interface AuthorsProps {
   readonly authors: readonly Author[];
   readonly hues: Hues;
-  /** Called with whose plants to show alone; with nothing for those of all. */
+  /** Called with the author whose plants should stand out; with undefined to end that. */
   readonly onChoose?: ((author: ChosenAuthor | undefined) => void) | undefined;
   readonly chosen?: ChosenAuthor | undefined;
   readonly onFocus: (isWithin: boolean) => void;

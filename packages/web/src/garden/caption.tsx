@@ -1,4 +1,4 @@
-/** What is pointed at or focused, in words. */
+/** The caption of the item that is pointed at or focused, for the eye and for screen readers. */
 import { isolated } from '@open-presence/protocol';
 import type { VNode } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
@@ -60,7 +60,7 @@ export function Caption({ item, box }: Described): VNode {
   );
 }
 
-/** The same in one sentence, for a screen reader. */
+/** The caption in one sentence, for a screen reader. */
 export function spokenText(item: SceneItem, shell: Shell, words: Words): string {
   if (item.item === 'meadow') {
     return `${meadowText(item.counts, shell, words)}. ${words.garden.approach}`;
@@ -89,7 +89,7 @@ function startOf(text: string): string {
   return `${text.slice(0, MAX_TEXT).replace(/[\ud800-\udbff]$/, '')}…`;
 }
 
-/** Above the item, or below where there is no space; within the picture from side to side. */
+/** Places the caption above the item, or below it if there is no space, and always within the picture. */
 function place(element: HTMLElement, { x, y, width, height }: Box): void {
   const parent = element.parentElement;
   if (parent === null) return;

@@ -27,8 +27,8 @@ const SHADES: Readonly<Record<Daytime, Readonly<Record<Exclude<Tone, 'ring'>, st
 const CORE_HUE = 85;
 
 /**
- * The colours of an author's growths, by tone, as CSS has them. Without a daytime, they follow that of
- * the page, by properties of `garden.css`.
+ * The colours of an author's growths by tone, in CSS syntax. Without a daytime, they use properties of
+ * `garden.css`, which follow the colour scheme of the page.
  */
 export function coloursOf(
   author: Author,

@@ -1,4 +1,4 @@
-/** What the gateway gives the picture of the garden. Types only. */
+/** The data that the gateway gives to the picture of the garden. Types only. */
 import type { Kind } from '@open-presence/protocol';
 
 /** In ms since 1970, with decimals. */
@@ -36,13 +36,13 @@ export interface Activity {
   /** Times of the oldest and the newest entry, in ms since 1970; absent where there is none. */
   readonly oldest?: number | undefined;
   readonly newest?: number | undefined;
-  /** Where all spans together begin, in ms since 1970; `to` is exclusive. */
+  /** Start and end of all spans together, in ms since 1970; `to` is exclusive. */
   readonly from: number;
   readonly to: number;
-  /** The first seq of each span, and at last the first one after all spans. */
+  /** The first seq of each span, then the first seq after all spans. */
   readonly bounds: readonly number[];
   /** By kind or by room: the number of entries in each span. */
   readonly counts: Readonly<Record<string, readonly number[]>>;
-  /** For each span with many entries, some of them; empty for the others. */
+  /** Some entries of each span that has many; empty for the other spans. */
   readonly samples?: readonly (readonly GardenEntry[])[];
 }

@@ -1,4 +1,4 @@
-/** Moves the picture by pointer, wheel, touch and keys. */
+/** Moves the picture by pointer, wheel, touch and keys, and opens the entries of its plants. */
 import type { GardenPicture } from './picture.ts';
 import type { SceneItem } from './scene.ts';
 
@@ -12,7 +12,7 @@ interface Controls {
   readonly stage: HTMLElement;
   readonly picture: GardenPicture;
   readonly open: OpenEntry;
-  /** Ends the listening. */
+  /** Removes all listeners when it aborts. */
   readonly signal: AbortSignal;
 }
 
@@ -22,7 +22,7 @@ export function listenTo(controls: Controls): void {
   listenToKeys(controls);
 }
 
-/** Follows a meadow to its plants, and a plant to its entry. */
+/** Zooms in on a meadow, or opens the entry of a plant. */
 function activate(
   item: SceneItem,
   { picture, open }: Controls,
@@ -41,7 +41,7 @@ function listenToPointers(controls: Controls): void {
   const { stage, picture, signal } = controls;
   const pressed = new Map<number, Pointer>();
   let travelled = 0;
-  /** What a finger has touched before, and opens by touching it again. */
+  /** The item that a finger touched last. Touching it again opens it. */
   let touched: SceneItem | undefined;
   const at = (event: PointerEvent): Pointer => {
     const { left, top } = stage.getBoundingClientRect();
@@ -101,7 +101,7 @@ function pinch(
   picture.view.pan((from.x - to.x) / 2 / width);
 }
 
-/** With Ctrl, as pinching on a touchpad is reported too; without it, the page scrolls. */
+/** Zooms if Ctrl is held, as browsers report pinching on a touchpad. Without Ctrl, the page scrolls. */
 function listenToWheel({ stage, picture, signal }: Controls): void {
   const onWheel = (event: WheelEvent): void => {
     const unit = event.deltaMode === WheelEvent.DOM_DELTA_PIXEL ? 1 : 30;

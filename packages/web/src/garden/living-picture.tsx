@@ -1,4 +1,4 @@
-/** The canvas with the living picture, and its controls. Nothing of it is there without scripts. */
+/** The canvas with the living picture, its controls and its caption. Absent without scripts. */
 import type { VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 

@@ -12,7 +12,7 @@ import {
 } from './main-authors.ts';
 
 suite('the main authors of the garden', () => {
-  test('stand so that neighbours differ in colour', () => {
+  test('are sorted so that neighbours differ in colour', () => {
     const names = ['Lumen', 'Nokomis', 'visitor 5', 'visitor 3', 'Мавка', 'visitor 2', 'Wanderer'];
     const authors = mainAuthors(names.map((author) => ({ author })));
     const hues = distinctHues(authors);
@@ -22,7 +22,7 @@ suite('the main authors of the garden', () => {
       assert.ok(distance(author, sorted[index], hues) >= 45, sorted.join(' '));
   });
 
-  test('have different colours, also where their species are alike', () => {
+  test('have different colours even if their species are alike', () => {
     const visitors = Array.from({ length: 600 }, (_, index) => `visitor ${index}`);
     const alike = visitors.filter((name) => speciesOf(name).hue < 15);
     for (let length = 2; length <= 9; length += 1) {
@@ -44,7 +44,7 @@ suite('the main authors of the garden', () => {
   });
 });
 
-/** Of the hues of two authors, in degrees. */
+/** Between the hues of two authors, in degrees. */
 function distance(one: Author, other: Author, hues: Hues): number {
   const apart = Math.abs(hueOf(one, hues) - hueOf(other, hues));
   return Math.min(apart, 360 - apart);

@@ -1,15 +1,16 @@
+/** Chooses the authors of the legend, and gives them hues that can be told apart. */
 import type { GardenEntry } from './garden-data.ts';
 import { speciesOf } from './growth/species.ts';
 
 /** Undefined for those who gave no name. */
 export type Author = string | undefined;
 
-/** One author, who may have no name. */
+/** A chosen author. An object, because the name is undefined for authors who gave none. */
 export interface ChosenAuthor {
   readonly name: Author;
 }
 
-/** Hues of blooms, in degrees, of authors who have another one than their species. */
+/** Hues of blooms, in degrees, for authors whose hue differs from that of their species. */
 export type Hues = ReadonlyMap<Author, number>;
 
 const MAX_AUTHORS = 8;
@@ -40,7 +41,7 @@ export function distinctHues(authors: readonly Author[]): Hues {
   return hues;
 }
 
-/** In an order in which neighbours differ in hue: each is followed by one from the other half. */
+/** Orders authors so that neighbours differ in hue: takes one from each half of the hues in turn. */
 export function sortedApart(authors: readonly Author[], hues: Hues): readonly Author[] {
   const sorted = authors.toSorted((a, b) => hueOf(a, hues) - hueOf(b, hues));
   const half = Math.ceil(sorted.length / 2);

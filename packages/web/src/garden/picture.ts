@@ -1,7 +1,7 @@
 /**
- * The living picture: loads what is in view, and draws it whenever something changes.
- * Knows nothing of pointers, keys or words: `interaction.ts` moves it, and the page describes what is
- * pointed at. Upholds that no more is loaded and drawn than the view needs, however long the log is.
+ * The living picture: loads what is in view, and draws it whenever something changes. Loads and draws no more
+ * than the view needs, however long the log is. Knows nothing of pointers, keys or words: `interaction.ts`
+ * moves it, and the page describes the item that is pointed at.
  */
 import type { Activity, GardenEntry, TimeRange } from './garden-data.ts';
 import { itemAt } from './canvas/hit-test.ts';
@@ -31,7 +31,7 @@ export interface PictureOptions {
   readonly silences: readonly TimeRange[];
   /** Called when another item is pointed at or focused, and when it has moved. */
   readonly onDescribe: (item: SceneItem | undefined, box: Box | undefined) => void;
-  /** Called with those whose growths are in view, when they have changed. */
+  /** Called with the main authors of the growths in view, when they have changed. */
   readonly onAuthors: (authors: readonly Author[]) => void;
   /** Called when the view has come to rest. */
   readonly onRest: (picture: GardenPicture) => void;
@@ -56,7 +56,7 @@ export class GardenPicture {
   #unit = 0;
   #pointed: SceneItem | undefined;
   #focused: SceneItem | undefined;
-  /** The time to focus an item at, once it is loaded. */
+  /** The place on the timeline at which to focus an item, once it is loaded. */
   #focusTime: number | undefined;
   #request = 0;
   #lastDrawn = 0;
@@ -103,19 +103,19 @@ export class GardenPicture {
     return this.#pointed;
   }
 
-  /** Towards what is focused, or what is in the middle. */
+  /** Zooms towards the focused item, or towards the middle. */
   zoomSmoothly(factor: number): void {
     this.view.zoomSmoothly(factor, this.#focused?.time);
   }
 
-  /** Comes so close to a meadow that its plants can be told apart. */
+  /** Zooms in on a meadow until its plants can be told apart. */
   approach(item: SceneItem): void {
     if (item.item !== 'meadow') return;
     if (this.#focused === item) this.#focusTime = item.time;
     this.view.approach(item.places);
   }
 
-  /** `x`, `y`: CSS pixels from the upper left corner; none where nothing is pointed at. */
+  /** Points at the item there, or at none. `x`, `y`: CSS pixels from the upper left corner. */
   point(x?: number, y?: number): SceneItem | undefined {
     const frame = this.#frame(0);
     const boxOf = (item: SceneItem): Box => this.#painter.boxOf(item, frame);
@@ -128,7 +128,7 @@ export class GardenPicture {
     return item;
   }
 
-  /** Lets the growths of one author stand out, or of none. */
+  /** Makes the growths of one author stand out, or of none. */
   choose(author: ChosenAuthor | undefined): void {
     this.#chosen = author;
     this.#redraw();
@@ -150,9 +150,12 @@ export class GardenPicture {
     if (time !== undefined) this.#focusAt(time);
   }
 
-  /** Focuses the item before or after the focused one, wherever it is. Without one, the newest in view. */
+  /**
+   * Focuses the item before or after the focused one, even outside the view. If none is focused, focuses the
+   * newest in view.
+   */
   async focusNext(step: 1 | -1): Promise<void> {
-    // Until the item is there that was asked for before, there is none to go on from.
+    // The item of an earlier call is still loading: there is none to go on from.
     if (this.#focusTime !== undefined) return undefined;
     const { items } = this.#scene;
     const at = items.findIndex((item) => this.#focused && nameOf(item) === nameOf(this.#focused));
@@ -192,7 +195,7 @@ export class GardenPicture {
     this.#options.onDescribe(item, item && this.#painter.boxOf(item, this.#frame(0)));
   }
 
-  /** Shows the tiles of the view if they are loaded; else what was shown before stays. */
+  /** Shows the tiles of the view once all of them are loaded. Until then, the earlier ones stay. */
   #refresh(): void {
     if (this.#size.width > 0) {
       const tiles = this.#tiles.request(tilesIn(this.view.range, this.#size.width, this.timeline));
@@ -205,7 +208,7 @@ export class GardenPicture {
         this.#pointed = this.#sameItem(this.#pointed);
         const focused = this.#focused;
         this.#focused = this.#sameItem(focused);
-        // Its entries have become a meadow, or its meadow single plants.
+        // The focused entry has become part of a meadow, or the focused meadow single plants.
         if (this.#focused === undefined) this.#focusTime ??= focused?.time;
       }
       if (tiles !== undefined && this.#focusTime !== undefined) this.#focusLoaded(this.#focusTime);
@@ -316,7 +319,10 @@ export class GardenPicture {
     this.#options.onAuthors(authors);
   }
 
-  /** Lets growths become larger or smaller as there are fewer or more of them in view. */
+  /**
+   * Makes growths larger or smaller, step by step, as fewer or more of them are in view. Returns whether they
+   * have the right size.
+   */
   #followUnit(): boolean {
     const growths = this.#scene.growths.filter(({ time }) => this.view.has(time)).length;
     const meadows = this.#scene.meadows.filter(({ time }) => this.view.has(time)).length;

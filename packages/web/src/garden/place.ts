@@ -9,11 +9,11 @@ export interface PictureSize {
 }
 
 export interface Place {
-  /** From the far end of the ground, 0, to the near one, 1; also of what is in the air. */
+  /** From 0 at the far end of the ground to 1 at the near end. Growths in the air have one, too. */
   readonly depth: number;
   /** From the upper edge, in parts of the picture's height. */
   readonly y: number;
-  /** How large a growth is there beside one at the near end. */
+  /** The size of a growth there, relative to one at the near end. */
   readonly scale: number;
 }
 
@@ -27,7 +27,7 @@ const AIR: Readonly<Record<'shepit' | 'resonance', readonly [number, number]>> =
   resonance: [0.17, 0.38],
 };
 
-/** An author's plants stand in a row of their own, a little beside it. */
+/** An author's plants stand in a row of their own, each a little in front of it or behind it. */
 export function placeOf({ kind, author, id }: Pick<GardenEntry, 'kind' | 'author' | 'id'>): Place {
   const own = randomFrom(hashOf(id));
   if (kind === 'shepit' || kind === 'resonance') {

@@ -1,4 +1,4 @@
-/** A small garden of some entries: a drawing that the server makes, and the script leaves as it is. */
+/** A small garden of some entries. The server draws it, and the script leaves it as it is. */
 import { isolated } from '@open-presence/protocol';
 import type { VNode } from 'preact';
 
@@ -13,7 +13,7 @@ interface PlantsProps {
   readonly label: string;
 }
 
-/** Taking a page over leaves what stands in an element that is said to have HTML of its own. */
+/** Preact keeps the children that the server gave to an element with HTML of its own. */
 const AS_IT_IS = { __html: '' };
 
 export function Plants({ entries = [], label }: PlantsProps): VNode {

@@ -1,4 +1,4 @@
-/** What is in the picture: growths and meadows in the order of time. */
+/** The scene: the growths and meadows in the picture, in the order of time. */
 import type { GardenEntry, TimeRange } from './garden-data.ts';
 import { type Place, placeOf } from './place.ts';
 import type { Meadow, PlacedEntry, Tile } from './time/tile.ts';
@@ -7,10 +7,10 @@ import type { Timeline } from './time/timeline.ts';
 export interface SceneGrowth {
   readonly item: 'growth';
   readonly entry: GardenEntry;
-  /** On the timeline. */
+  /** A place on the timeline. */
   readonly time: number;
   readonly place: Place;
-  /** What it answers, if that is in the picture. */
+  /** The growth that it answers, if that is in the picture. */
   parent?: SceneGrowth;
 }
 
@@ -71,7 +71,7 @@ function sceneOf(
   };
 }
 
-/** Tells items of different scenes apart, and finds the same one again. */
+/** Names an item: the same item has the same name in every scene. */
 export function nameOf(item: SceneItem): string {
   return item.item === 'growth' ? item.entry.id : `meadow ${item.from} ${item.to}`;
 }

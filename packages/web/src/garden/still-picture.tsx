@@ -68,7 +68,10 @@ export function StillPicture({ entries, hues, label, nameOf }: StillPictureProps
 
 type Wave = readonly [height: number, length: number, start: number];
 
-/** How far ridges are below the horizon, and their waves, in parts of the picture's height. */
+/**
+ * How far each ridge is below the horizon, and its waves. Heights are parts of the picture's height, lengths
+ * parts of its width, starts in radians.
+ */
 const RIDGES: readonly (readonly [below: number, ...waves: Wave[]])[] = [
   [-0.055, [0.035, 0.9, 0.6], [0.014, 0.31, 2.1], [0.005, 0.11, 0.4]],
   [-0.005, [0.026, 1.25, 3.4], [0.011, 0.42, 1.2], [0.004, 0.13, 2.8]],

@@ -1,4 +1,4 @@
-/** The view of the garden in the address, so that it can be sent to somebody. */
+/** Keeps the view of the garden in the address, so that it can be sent to somebody. */
 import { addressWith } from '../entries/address.ts';
 import type { ChosenAuthor } from './main-authors.ts';
 import type { GardenPicture } from './picture.ts';
@@ -12,7 +12,7 @@ export interface SharedView {
   readonly plant: number | undefined;
 }
 
-/** What the address says. Whatever cannot be read is left out. */
+/** Reads the view from the address. Leaves out what it cannot read. */
 export function viewInAddress(): SharedView {
   const query = new URLSearchParams(location.search);
   const time = (name: string): number | undefined => {
@@ -28,11 +28,11 @@ export function viewInAddress(): SharedView {
   };
 }
 
-/** Browsers refuse changes of the address that follow one another at once. */
+/** Browsers refuse to change the address many times in a row. */
 const PAUSE_MS = 300;
 let isWaiting = false;
 
-/** Soon: the view may go on moving. `author`: whose plants stand out by then. */
+/** Writes the view after a pause, since it may go on moving. Asks for `author` only then. */
 export function keepViewInAddress(
   picture: GardenPicture,
   author: () => ChosenAuthor | undefined,

@@ -1,4 +1,4 @@
-/** Finds what is at a place of the picture. */
+/** Finds the item at a point of the picture. */
 import type { Box } from './painter.ts';
 import type { Scene, SceneItem } from '../scene.ts';
 
@@ -7,7 +7,7 @@ interface Place {
   readonly y: number;
 }
 
-/** The growth whose middle is nearest, the nearer to the eye among equals; or else the meadow. */
+/** The growth whose middle is nearest, with a preference for growths in front; else the meadow. */
 export function itemAt(
   { growths, meadows }: Scene,
   boxOf: (item: SceneItem) => Box,

@@ -1,4 +1,4 @@
-/** Draws dense spans from afar: the number of blades, seeds and lights tells how many entries there are. */
+/** Draws each dense span as a meadow: the more entries it has, the more blades, seeds and lights. */
 import type { Kind } from '@open-presence/protocol';
 
 import { coloursOf, type Daytime } from '../colours.ts';
@@ -17,10 +17,10 @@ export interface MeadowPicture {
   readonly hues: Hues;
 }
 
-/** Blades of the sparsest meadow of 40 pixels, and how many more each doubling of its entries brings. */
+/** Blades of the sparsest meadow of 40 pixels, and how many each doubling of its entries adds. */
 const FEWEST_BLADES = 36;
 const BLADES_PER_DOUBLING = 16;
-/** A span has at most the blades of one that is this many times 40 pixels wide. */
+/** A span gets no more blades beyond this many times 40 pixels of width. */
 const MAX_SHARE = 2;
 /** Depths that are drawn one after the other, from far to near. */
 const ROWS = 4;
@@ -46,7 +46,7 @@ export function drawMeadows(
   const rows = Array.from({ length: ROWS }, (): Batches => new Map());
   for (const meadow of meadows) addMeadow(rows, meadow, picture);
   context.lineCap = 'round';
-  // Single growths stand before the meadow.
+  // Keeps the single growths visible in front of the meadow.
   context.globalAlpha = 0.8;
   for (const [index, row] of rows.entries()) {
     context.lineWidth = 0.6 + index * 0.15;
@@ -60,7 +60,7 @@ export function drawMeadows(
   }
 }
 
-/** The blades of a span are the same ones however the view is moved. */
+/** A span keeps the same blades however the view moves. */
 function addMeadow(rows: readonly Batches[], meadow: SceneMeadow, picture: MeadowPicture): void {
   const { view, size } = picture;
   const left = positionOf(view, meadow.places.from) * size.width;
@@ -69,7 +69,7 @@ function addMeadow(rows: readonly Batches[], meadow: SceneMeadow, picture: Meado
   const random = randomFrom(hashOf(`${meadow.from}`));
   const palette = coloursIn(meadow, picture);
   const doublings = Math.log2(meadow.total / MAX_SINGLE);
-  // While closer tiles are loading, a span is wider than it is otherwise.
+  // While closer tiles are loading, a span can be wider than usual.
   const share = Math.min(MAX_SHARE, width / 40);
   const blades = Math.round((FEWEST_BLADES + BLADES_PER_DOUBLING * doublings) * share);
   const tall = size.height * (0.026 + 0.0045 * Math.min(12, doublings));
@@ -89,7 +89,7 @@ function addMeadow(rows: readonly Batches[], meadow: SceneMeadow, picture: Meado
   }
 }
 
-/** The colours of its samples. */
+/** The colours of the authors of its samples. */
 function coloursIn({ samples }: SceneMeadow, { daytime, hues }: MeadowPicture): Colours[] {
   const authors = samples.length === 0 ? [undefined] : samples.map(({ author }) => author);
   return authors.map((author) => {

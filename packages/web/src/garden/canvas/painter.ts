@@ -27,7 +27,7 @@ export interface Frame {
   readonly isAnimated: boolean;
   /** Whether the view or the sizes change with each frame. */
   readonly isTravelling: boolean;
-  /** Whether the log has any. */
+  /** Whether the log has entries. Without any, no axis is drawn. */
   readonly hasEntries: boolean;
   /** Whose growths stand out. */
   readonly chosen: ChosenAuthor | undefined;
@@ -46,12 +46,12 @@ export interface Box {
 
 /** With more growths than this in view, they do not move. */
 const MAX_SWAYING = 260;
-/** What drawing new bitmaps may take of a frame, in ms. The others are drawn in the next ones. */
+/** Time for drawing new bitmaps in one frame, in ms. Later frames draw the rest. */
 const BITMAP_BUDGET_MS = 6;
 /** How long a growth takes to grow, in ms. */
 const GROWING_MS = 1300;
 
-/** How far and how fast growths sway, in radians; others drift by pixels. */
+/** How far growths of a kind sway, in radians, and how far they drift, in CSS pixels. */
 const SWAY: Readonly<Record<Kind, { readonly turn: number; readonly drift: number }>> = {
   garden: { turn: 0.022, drift: 0 },
   seeds: { turn: 0, drift: 0 },
@@ -75,7 +75,7 @@ export class Painter {
     this.#locale = locale;
   }
 
-  /** Returns whether another frame has to be drawn although nothing changes. */
+  /** Returns whether another frame has to be drawn even if nothing changes. */
   draw(frame: Frame): boolean {
     const { size, scene } = frame;
     const daytime = matchMedia('(prefers-color-scheme: dark)').matches ? 'night' : 'day';
@@ -103,7 +103,6 @@ export class Painter {
     return !isComplete || isGrowing || (sways && growths.length > 0);
   }
 
-  /** Where an item is. */
   boxOf(item: SceneItem, { view, size, unit }: Frame): Box {
     const x = positionOf(view, item.time) * size.width;
     if (item.item === 'meadow') {
@@ -163,13 +162,13 @@ export class Painter {
     for (const { from, to } of timeline.folds) this.#drawFold(xOf(from), xOf(to), size, to - from);
   }
 
-  /** A silence that is shorter in the picture than it was: how long stands in it. */
+  /** Draws a folded silence as a dotted line, with its real length above it. */
   #drawFold(left: number, right: number, { width, height }: PictureSize, length: number): void {
     const context = this.#context;
     const middle = (left + right) / 2;
     if (right < 0 || left > width) return;
     const text = durationText(length, this.#locale);
-    // Beside one another, their lengths are shown from nearer by.
+    // A fold that is too narrow for its text shows it after the visitor zooms in.
     const isAlone = right - left > context.measureText(text).width / 2;
     context.globalAlpha = 0.5;
     context.setLineDash([2, 5]);
@@ -182,7 +181,7 @@ export class Painter {
     if (isAlone) context.fillText(text, middle, height * HORIZON - 10);
   }
 
-  /** They are drawn again only when they or the view have changed. */
+  /** Draws the meadows on a canvas of their own, and again only when they or the view change. */
   #drawMeadows({ scene, view, size, hues }: Frame, daytime: Daytime, ratio: number): void {
     if (scene.meadows.length === 0) return;
     const key = [scene, view.from, view.to, size.width, size.height, daytime, ratio, hues];
@@ -198,7 +197,7 @@ export class Painter {
     this.#context.drawImage(this.#meadows, 0, 0, size.width, size.height);
   }
 
-  /** A branch from what is answered to the answer. */
+  /** Draws a branch from an entry to its answer. */
   #drawReply(growth: SceneGrowth, frame: Frame, daytime: Daytime): void {
     const { parent } = growth;
     if (parent === undefined) return;
@@ -233,7 +232,7 @@ export class Painter {
   #grownPart({ entry }: SceneGrowth, now: number): number {
     const born = this.#born.get(entry.id);
     if (born === undefined) {
-      // Not all at once.
+      // Growths begin to grow one after another.
       this.#born.set(entry.id, now + (entry.seq % 9) * 60);
       return 0.01;
     }
@@ -247,7 +246,7 @@ export class Painter {
     this.#born = new Map([...this.#born].filter(([id]) => here.has(id)));
   }
 
-  /** Returns whether it could be drawn as sharp as it should be. */
+  /** Returns whether it was drawn sharp. If not, a later frame has to draw it again. */
   #drawGrowth(
     growth: SceneGrowth,
     { view, size, unit, now, pointed, chosen, hues, isTravelling: isMoving }: Frame,
@@ -294,7 +293,7 @@ function strengthOf({ entry }: SceneGrowth, { chosen }: Pick<Frame, 'chosen'>): 
   return chosen === undefined || chosen.name === entry.author ? 1 : 0.16;
 }
 
-/** Whether any of it may be in view. */
+/** Whether a part of it may be in view. */
 function isNear({ time }: SceneGrowth, { view, size, unit }: Frame): boolean {
   const x = positionOf(view, time) * size.width;
   return x > -unit && x < size.width + unit;

@@ -1,4 +1,4 @@
-/** Growths as bitmaps: drawn once for a size, so that hundreds of them can move in each frame. */
+/** Growths as bitmaps: each is drawn once for a size, so that hundreds of them can move in every frame. */
 import { coloursOf, type Daytime } from '../colours.ts';
 import type { GardenEntry } from '../garden-data.ts';
 import { grow } from '../growth/grow.ts';
@@ -18,7 +18,7 @@ export interface Sprite {
   readonly growth: Growth;
   /** Device pixels of the bitmap to each unit of the growth. */
   readonly scale: number;
-  /** If it is not that of the species. */
+  /** The hue of its blooms; undefined for the species' own hue. */
   readonly hue: number | undefined;
   /** Where the growth stands in the bitmap. */
   readonly x: number;
@@ -35,12 +35,12 @@ export interface SpriteRequest {
 
 export interface FoundSprite {
   readonly sprite: Sprite | undefined;
-  /** Whether it need not be drawn again. */
+  /** Whether it need not be drawn again for this size and hue. */
   readonly isSharp: boolean;
 }
 
 export class Sprites {
-  /** By seq; those that were used last are at the end. */
+  /** By seq, the most recently used last. */
   readonly #sprites = new Map<number, Sprite>();
   readonly #growths = new WeakMap<GardenEntry, Growth>();
   #pixels = 0;
@@ -62,7 +62,7 @@ export class Sprites {
     return growth;
   }
 
-  /** `unit`: device pixels of the greatest growth. Undefined where there is no bitmap at all yet. */
+  /** `unit`: device pixels of the greatest growth. There is no sprite until one may be drawn. */
   find(entry: GardenEntry, unit: number, request: SpriteRequest): FoundSprite {
     const { isMoving, mayDraw, hues } = request;
     const scale = unit / GREATEST;

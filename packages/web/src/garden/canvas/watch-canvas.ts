@@ -1,4 +1,7 @@
-/** Reports what changes around the canvas, until it is aborted. */
+/**
+ * Reports changes around the canvas until the signal aborts: its size, whether it is in sight, and what the
+ * visitor prefers.
+ */
 import type { PictureSize } from '../place.ts';
 
 interface CanvasEvents {

@@ -1,3 +1,4 @@
+/** Draws the bloom at the end of a stem, in the form of its species. */
 import { type OutlineBuilder, type Point, towards } from './outline.ts';
 import { between, type Random } from './random.ts';
 import type { Bloom } from './species.ts';

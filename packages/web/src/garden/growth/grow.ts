@@ -1,4 +1,4 @@
-/** Grows what an entry is in the picture. Pure: the same entry is the same growth on every device. */
+/** Turns an entry into its growth. Pure: an entry has the same growth on every device. */
 import type { Kind } from '@open-presence/protocol';
 
 import { type Growth, OutlineBuilder, type Point, towards } from './outline.ts';
@@ -16,7 +16,7 @@ export function grow(kind: Kind, source: PlantSource): Growth {
   return BY_KIND[kind](source);
 }
 
-/** A seed with its seams, and the first leaves of a long one. */
+/** A seed with its seams. The seed of a long entry has its first leaves. */
 function growSeed(source: PlantSource): Growth {
   const { text } = source;
   const random = randomFrom(hashOf(text));
@@ -83,7 +83,7 @@ function growWhisper(source: PlantSource): Growth {
   return builder.finish();
 }
 
-/** A light with a ring around it for each thing that is sought. */
+/** A light with two or three rings around it. */
 function growLight({ text }: PlantSource): Growth {
   const random = randomFrom(hashOf(text));
   const builder = new OutlineBuilder();

@@ -1,6 +1,6 @@
 /** Builds the outlines of a growth as SVG path data, which a canvas takes too. */
 
-/** What a path is coloured as. */
+/** The part of a growth that a path draws, which decides its colour. */
 export type Tone = 'stem' | 'leaf' | 'petal' | 'ring' | 'core' | 'glow';
 
 export interface Outline {
@@ -11,13 +11,13 @@ export interface Outline {
   readonly width?: number;
 }
 
-/** The greatest height and the greatest distance to either side that anything grows to. */
+/** No growth is higher, or reaches farther to either side. */
 export const GREATEST = 1000;
 
 export interface Growth {
   readonly outlines: readonly Outline[];
   readonly height: number;
-  /** To either side. */
+  /** The greatest distance to either side. */
   readonly reach: number;
 }
 

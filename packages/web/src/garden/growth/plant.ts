@@ -15,12 +15,12 @@ export interface PlantSource {
   readonly size: number;
 }
 
-/** Bytes of an entry that are not its author's. */
+/** Bytes of an entry that its author did not write. */
 const OWN_SIZE = 160;
 
 /** A plant has at most this many parts of stems. */
 const MAX_PARTS = 130;
-/** Words that count. */
+/** Later words do not count. */
 const MAX_WORDS = 64;
 const MAX_BRANCHINGS = 2;
 
@@ -43,7 +43,7 @@ interface Stem {
   readonly branchings: number;
 }
 
-/** How much was said, from 0 to 1: of a few words to several kilobytes. */
+/** How much was said: from 0 for a few words to 1 for 3 kB and more. */
 export function amountOf({ size }: Pick<PlantSource, 'size'>): number {
   return Math.max(0, Math.min(1, (Math.log2(Math.max(16, size - OWN_SIZE)) - 5) / 6.5));
 }
@@ -78,7 +78,7 @@ export function growPlant(source: PlantSource): Growth {
   return growing.builder.finish();
 }
 
-/** The bloom of an author's plants alone. */
+/** The bloom of an author's plants, without the plant. */
 export function growBloom(author: string | undefined): Growth {
   const { bloom: form } = speciesOf(author).habit;
   const builder = new OutlineBuilder();
@@ -148,7 +148,7 @@ function stemWidth({ branchings }: Stem, along: number): number {
   return along > 0.6 ? 0.009 : 0.013;
 }
 
-/** At least one. */
+/** Relative lengths of the first words. At least one. */
 function wordLengths(text: string): readonly number[] {
   const words = text.trim().split(/\s+/u, MAX_WORDS);
   return words.map((word) => 4 + Math.min(12, word.length));

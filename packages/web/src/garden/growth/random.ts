@@ -1,4 +1,4 @@
-/** Numbers from texts: the same ones for the same text, on every device. */
+/** Numbers from texts: the same numbers for the same text, on every device. */
 
 /** A hash of 32 bits (FNV-1a over UTF-16 code units, then mixed). */
 export function hashOf(text: string): number {
@@ -24,7 +24,6 @@ export function randomFrom(seed: number): Random {
   };
 }
 
-/** A number between two others. */
 export function between(random: Random, low: number, high: number): number {
   return low + (high - low) * random();
 }

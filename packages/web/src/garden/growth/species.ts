@@ -30,7 +30,7 @@ export interface Species {
   readonly habit: Habit;
 }
 
-/** The members of habits, in their order. */
+/** The members of a habit, in their order. */
 type HabitRow = readonly [[number, number], number, number, number, number, number, Bloom, number];
 
 const HABITS: readonly Habit[] = (
@@ -48,7 +48,7 @@ const HABITS: readonly Habit[] = (
 
 const LEAVES: readonly Leaf[] = ['lance', 'oval', 'heart', 'needle'];
 
-/** Grass between the plants of those who gave no name. */
+/** The species of authors who gave no name: grass. */
 const UNNAMED: Species = {
   hue: 95,
   leafHue: 125,

@@ -1,4 +1,4 @@
-/** Which part of time is in view, and how the view moves to another. */
+/** Knows which part of time is in view, and moves the view to another. */
 import type { Activity, TimeRange } from '../garden-data.ts';
 import {
   around,
@@ -16,7 +16,7 @@ const TRAVEL_MS = 450;
 interface ViewCallbacks {
   /** Called when another part is in view. */
   readonly onChange: () => void;
-  /** Called when the view begins to travel: `follow` moves it with each frame from then on. */
+  /** Called when the view begins to travel. From then on, call `follow` with each frame. */
   readonly onTravel: () => void;
 }
 
@@ -31,7 +31,7 @@ export class MovingView {
   #range: TimeRange;
   #travel: Travel | undefined;
 
-  /** `calm`: matches where nothing should travel. */
+  /** `calm`: matches while the view should jump instead of travel. */
   constructor(
     { oldest, newest }: Pick<Activity, 'oldest' | 'newest'>,
     calm: Pick<MediaQueryList, 'matches'>,
@@ -58,17 +58,17 @@ export class MovingView {
     this.#show(moved(this.#range, part, this.#whole));
   }
 
-  /** `position`: what stays where it is, from 0 to 1. */
+  /** `position`: the point that stays where it is, from 0 at the left edge to 1. */
   zoom(factor: number, position: number): void {
     this.#show(zoomed(this.#range, factor, timeAt(this.#range, position), this.#whole));
   }
 
-  /** Zooms as a movement. `time`: what stays where it is; the middle by default. */
+  /** Zooms as a movement. `time`: stays where it is; the middle by default. */
   zoomSmoothly(factor: number, time: number = timeAt(this.#goal, 0.5)): void {
     this.#travelTo(zoomed(this.#goal, factor, time, this.#whole));
   }
 
-  /** Undefined for the whole. */
+  /** The part of time that is shown, or travelled to; undefined for the whole. */
   get part(): TimeRange | undefined {
     return this.#goal.from === this.#whole.from && this.#goal.to === this.#whole.to
       ? undefined
@@ -92,7 +92,7 @@ export class MovingView {
     this.#travelTo(around(range, this.#whole));
   }
 
-  /** Travels to a time that is outside of the view, or at its edge. */
+  /** Travels to a time if it is outside the view, or at its edge. */
   bringIn(time: number): void {
     const goal = this.#goal;
     const position = positionOf(goal, time);
@@ -100,7 +100,7 @@ export class MovingView {
       this.#travelTo(moved(goal, position - 0.5, this.#whole));
   }
 
-  /** Entries were stored, the first and the last of them at these times. A view at the end stays there. */
+  /** Takes in new entries, given the first and the last of their times. A view at the end stays there. */
   extend(first: number, last: number): void {
     const goal = this.#goal;
     const [isWhole, isAtEnd] = [goal.from === this.#whole.from, goal.to === this.#whole.to];
@@ -125,7 +125,7 @@ export class MovingView {
     if (this.#travel !== undefined) this.#show(this.#travel.to);
   }
 
-  /** Returns whether the view is where it should be. */
+  /** Moves a view that travels to where it is now. Returns whether it has arrived. */
   follow(now: number): boolean {
     if (this.#travel === undefined) return true;
     this.#range = viewAt(this.#travel, now);

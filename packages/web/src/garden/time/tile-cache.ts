@@ -1,4 +1,4 @@
-/** Loads the tiles of a view, and holds those that were shown last. */
+/** Loads the tiles of a view and keeps the most recently used ones. Also follows new entries. */
 import type { Activity, GardenEntries, GardenEntry } from '../garden-data.ts';
 import {
   MAX_SINGLE,
@@ -10,24 +10,24 @@ import {
   withEntry,
 } from './tile.ts';
 
-/** About 20,000 entries at most. */
+/** At most about 30,000 entries: 20 in each of 32 spans of a tile. */
 const MAX_TILES = 48;
 /** How long to wait before a tile is requested again that could not be loaded. */
 const RETRY_MS = 3000;
 
 export class TileCache {
-  /** By name; those that were used last are at the end. */
+  /** By name, the most recently used last. */
   readonly #tiles = new Map<string, Tile>();
   readonly #loading = new Map<string, AbortController>();
   readonly #onLoaded: () => void;
-  /** Entries that came while tiles were loading, which these may lack. */
+  /** Entries that came while tiles were loading: those tiles may lack them. */
   readonly #recent: GardenEntry[] = [];
 
   constructor(onLoaded: () => void) {
     this.#onLoaded = onLoaded;
   }
 
-  /** The tiles, or undefined while one of them is loading. Stops loading others. */
+  /** The tiles, or undefined while one of them is loading. Stops loading tiles that are not asked for. */
   request(keys: readonly TileKey[]): Tile[] | undefined {
     for (const [name, controller] of this.#loading) {
       if (keys.some((key) => key.name === name)) continue;

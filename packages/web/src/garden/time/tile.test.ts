@@ -42,7 +42,7 @@ describe('tiles', () => {
     fc.assert(property);
   });
 
-  it('load the entries of sparse spans, in as few requests as they can', () => {
+  it('load the entries of sparse spans in as few requests as possible', () => {
     const dense = MAX_SINGLE + 1;
     const runs = sparseRuns(activityOf([2, 0, 3, dense, 1, 0, dense, dense, 4], 10));
     const first = 15 + dense;
@@ -53,7 +53,7 @@ describe('tiles', () => {
     ]);
   });
 
-  it('have a meadow for each dense span, which grows by what is new', () => {
+  it('have a meadow for each dense span, which grows with new entries', () => {
     const key = { name: '', span: 1000, from: NOW, to: NOW + 1000 * SPANS_PER_TILE };
     const tile = tileOf(key, activityOf([1, 50]), [entryOf(1, NOW + 5)]);
     assert.deepEqual(
@@ -68,7 +68,7 @@ describe('tiles', () => {
     );
   });
 
-  it('give each of the entries of one millisecond a place of its own', () => {
+  it('give entries of the same millisecond different places', () => {
     const entries = [entryOf(1, NOW), entryOf(2, NOW), entryOf(3, NOW), entryOf(4, NOW + 7)];
     const key = { name: '', span: 1024, from: NOW, to: NOW + 1024 * SPANS_PER_TILE };
     const { singles } = tileOf(key, activityOf([4]), entries);

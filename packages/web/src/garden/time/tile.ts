@@ -1,6 +1,6 @@
 /**
- * A tile is a stretch of time in equal spans, aligned to powers of two, so that it can be loaded once
- * and shown again. Sparse spans have their entries; of dense ones only the counts are known. All pure.
+ * A tile is a range of time in equal spans, aligned to powers of two, so that it can be loaded once and shown
+ * again. It has all entries of sparse spans, and counts and a few samples of dense ones. All pure.
  */
 import type { Activity, GardenEntry, TimeRange } from '../garden-data.ts';
 import { lengthOf } from './time-view.ts';
@@ -9,7 +9,7 @@ import type { Timeline } from './timeline.ts';
 export const SPANS_PER_TILE = 32;
 /** A span with more entries than this is dense: its entries are shown together, as a meadow. */
 export const MAX_SINGLE = 20;
-/** CSS pixels of a span, at least; at most twice as many. */
+/** Least width of a span in CSS pixels. The greatest is twice that. */
 const MIN_SPAN_WIDTH = 28;
 
 export interface TileKey extends TimeRange {
@@ -18,13 +18,13 @@ export interface TileKey extends TimeRange {
   readonly span: number;
 }
 
-/** An entry and its time, with decimals: those of one millisecond are spread over it. */
+/** An entry and its time, with decimals: entries of the same millisecond are spread over it. */
 export interface PlacedEntry {
   readonly entry: GardenEntry;
   readonly time: number;
 }
 
-/** Entries that are shown together. */
+/** A dense span, whose entries are shown together. */
 export interface Meadow extends TimeRange {
   readonly counts: Readonly<Record<string, number>>;
   readonly total: number;
@@ -43,7 +43,7 @@ export interface SeqRun {
   readonly to: number;
 }
 
-/** The tiles of a view of this width, in pixels: none of what is folded. */
+/** The tiles that a view of this width in pixels needs. Folded time needs none. */
 export function tilesIn(view: TimeRange, width: number, timeline: Timeline): TileKey[] {
   const shortest = (lengthOf(view) / Math.max(1, width)) * MIN_SPAN_WIDTH;
   const level = Math.ceil(Math.log2(shortest));
@@ -59,7 +59,7 @@ export function tilesIn(view: TimeRange, width: number, timeline: Timeline): Til
   return [...tiles.values()];
 }
 
-/** What the entries are that a tile needs one by one. */
+/** The entries that a tile needs one by one: those of its sparse spans. */
 export function sparseRuns({ bounds, counts }: Activity): SeqRun[] {
   const runs: SeqRun[] = [];
   for (let index = 0; index < bounds.length - 1; index += 1) {
@@ -73,7 +73,7 @@ export function sparseRuns({ bounds, counts }: Activity): SeqRun[] {
   return runs;
 }
 
-/** A tile of what was counted in it, and of the entries of its sparse spans in their order. */
+/** Makes a tile of its counts and of the entries of its sparse spans, in their order. */
 export function tileOf(key: TileKey, activity: Activity, entries: readonly GardenEntry[]): Tile {
   const meadows: Meadow[] = [];
   for (let index = 0; index < SPANS_PER_TILE; index += 1) {

@@ -19,7 +19,7 @@ const DATE = { day: 'numeric', month: 'short' } as const;
 interface Step {
   readonly length: number;
   readonly format: Intl.DateTimeFormatOptions;
-  /** Of the tick before. Without it, ticks are at multiples of the length in local time. */
+  /** Moves a date to the next tick. Without it, ticks are at multiples of the length, in local time. */
   readonly next?: (date: Date) => void;
   readonly start?: (date: Date) => void;
 }

@@ -18,7 +18,7 @@ describe('the view', () => {
     assert.ok(positionOf(narrow, NOW - DAY) * 320 > 45);
   });
 
-  it('stays within the whole range and finite, however it is moved and zoomed', () => {
+  it('stays finite and within the whole range, however it is moved and zoomed', () => {
     const step = fc.record({
       zoom: fc.double({ min: 0.01, max: 100, noNaN: true }),
       at: fc.double({ min: 0, max: 1, noNaN: true }),
@@ -38,7 +38,7 @@ describe('the view', () => {
     fc.assert(property);
   });
 
-  it('keeps what is zoomed at where it is', () => {
+  it('keeps the time that is zoomed at in its place', () => {
     const whole = wholeRange(NOW - DAY, NOW, 1000);
     const time = NOW - DAY / 3;
     const close = zoomed(whole, 0.01, time, whole);

@@ -2,11 +2,11 @@
 
 import type { TimeRange } from '../garden-data.ts';
 
-/** No view is shorter, in ms: one entry then has the whole width, however many came at once. */
+/** The shortest view, in ms: in it, even entries of the same millisecond can be told apart. */
 const SHORTEST = 0.2;
-/** What a range without length is shown in. */
+/** Length of the view, in ms, if all entries have the same time. */
 const MOMENT = 60_000;
-/** Beside the oldest and the newest entry, in parts of the range, and in CSS pixels at least. */
+/** Margins beside the oldest and the newest entry: a part of the range, or CSS pixels if that is more. */
 const MARGIN = 0.08;
 const LEAST_MARGIN = 70;
 

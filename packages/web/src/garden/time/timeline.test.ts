@@ -12,7 +12,7 @@ const SECOND = 1000;
 const DAY = 86_400_000;
 
 describe('the timeline', () => {
-  it('shows a burst and the silence after it: a week takes less than each of two bursts', () => {
+  it('shows two bursts and the week of silence between them, which takes less space than either', () => {
     const burst = Array.from({ length: 60 }, (_, at) => NOW + at * SECOND);
     const later = burst.map((time) => time + 7 * DAY);
     const timeline = timelineOf([...burst, ...later]);

@@ -1,30 +1,37 @@
 /**
  * Time as the garden shows it: long silences are folded to one short width, so that a burst and the silence
- * after it both show. A place on it is a number of ms, as a time is. All pure, but for what is stored later.
+ * after it both show. A place on the timeline is a number of ms, like a time. All pure, except that `extend`
+ * takes in later entries.
  */
 import type { TimeRange } from '../garden-data.ts';
 import { lengthOf } from './time-view.ts';
 
-/** No silence is folded that is shorter, in ms. */
+/** A shorter silence is never folded. In ms. */
 const LEAST_SILENCE = 60_000;
-/** A silence that is folded is this many times as long as an average stretch between silences. */
+/** A folded silence is at least this many times as long as the average range between silences. */
 const LEAST_TIMES = 3;
-/** An average stretch has at least this many entries. Where they came one by one, no silence stands out. */
+/**
+ * Folds only if the average range between them has at least this many entries. Between entries that come one
+ * by one, no silence stands out.
+ */
 const LEAST_ENTRIES = 3;
 const MAX_FOLDS = 48;
-/** The width of a fold: this part of all other time, all folds together at most that part. In ms at least. */
+/**
+ * Width of a fold: `WIDTH` of the unfolded time, with many folds less, so that all together have at most
+ * `ALL_WIDTHS` of it. A fold has at least `LEAST_WIDTH` ms.
+ */
 const WIDTH = 0.08;
 const ALL_WIDTHS = 0.5;
 const LEAST_WIDTH = 2000;
-/** What times lose on the way to a place and back, in ms. */
+/** Error of a time that is turned into a place and back, in ms. */
 const ROUNDING = 0.001;
 
 export class Timeline {
-  /** In their order. Nothing was stored within them. */
+  /** In the order of time. Nothing was stored within them. */
   readonly folds: TimeRange[];
   #newest: number | undefined;
   readonly #width: number;
-  /** What is folded later. */
+  /** The shortest silence that `extend` folds, in ms. */
   readonly #least: number;
 
   /** `silences`: the longest, in any order. `oldest`, `newest`: times of entries. `entries`: how many there are. */
@@ -70,7 +77,7 @@ export class Timeline {
     return { from: this.at(from), to: this.at(to) };
   }
 
-  /** The time between two places, without what is folded. */
+  /** The ranges of time between two places, without folds. */
   unfolded({ from, to }: TimeRange): TimeRange[] {
     const parts: TimeRange[] = [];
     let start = this.timeAt(from) - ROUNDING;
@@ -83,7 +90,7 @@ export class Timeline {
     return start <= end ? [...parts, { from: start, to: end }] : parts;
   }
 
-  /** Entries were stored after the newest: what was silence until then may be folded. Earlier places stay. */
+  /** Takes in new entries, and folds the silence before them if it is long. Earlier places stay. */
   extend(first: number, last: number): void {
     const newest = this.#newest;
     if (newest !== undefined && first - newest >= this.#least)
@@ -92,7 +99,7 @@ export class Timeline {
   }
 }
 
-/** The silences that stand out of time: a week between two bursts as well as each night between those of a week. */
+/** The silences that stand out: a week between two bursts, but also each night between daily bursts. */
 function foldsOf(silences: readonly TimeRange[], length: number, entries: number): TimeRange[] {
   const longest = silences
     .filter((silence) => lengthOf(silence) >= LEAST_SILENCE)
@@ -110,7 +117,7 @@ function sum(ranges: readonly TimeRange[]): number {
   return ranges.reduce((total, range) => total + lengthOf(range), 0);
 }
 
-/** The silences between times, and their ends. */
+/** The timeline of entries that were stored at these times. */
 export function timelineOf(times: readonly number[]): Timeline {
   const sorted = times.toSorted((a, b) => a - b);
   const silences = sorted.slice(1).map((to, index) => ({ from: sorted[index] ?? to, to }));
