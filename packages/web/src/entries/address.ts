@@ -1,4 +1,4 @@
-/** The address with these parameters instead of those that are named. */
+/** An address with these parameters set. Takes away undefined ones and those in `removed`. */
 export function addressWith(
   url: string,
   parameters: Readonly<Record<string, string | undefined>>,

@@ -13,7 +13,7 @@ function entryOf(id: string, more: Partial<PageEntry> = {}): PageEntry {
 const idsOf = (entries: readonly PageEntry[] = []): string[] => entries.map(({ id }) => id);
 
 suite('nested answers', () => {
-  test('get what is said while they are shown, and leave no gap', () => {
+  test('gain new answers while they are shown, without gaps', () => {
     const deep = entryOf('deep', { answers: [] });
     const list = [entryOf('top', { replies: 1, answers: [deep] })];
     const [top] = withAnswer(list, entryOf('new', { inReplyTo: 'deep' }));
@@ -28,13 +28,13 @@ suite('nested answers', () => {
     assert.equal(withAnswer(list, entryOf('other', { inReplyTo: 'elsewhere' })), list);
   });
 
-  test('go on with those that are loaded, each once', () => {
+  test('gain the answers that are loaded, each once', () => {
     const list = [entryOf('top', { replies: 3, answers: [entryOf('one')] })];
     const [top] = withMore(list, 'top', [entryOf('one'), entryOf('two'), entryOf('three')]);
     assert.deepEqual(idsOf(top?.answers), ['one', 'two', 'three']);
   });
 
-  test('let go of what is withheld, in lines of what is answered too', () => {
+  test('lose the words of withheld entries, also in lines that quote them', () => {
     const answer = entryOf('answer', {
       inReplyTo: 'top',
       answered: { author: 'Lumen', text: 'words of top' },

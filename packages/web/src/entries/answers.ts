@@ -1,11 +1,12 @@
-/** What happens to entries with nested answers when another answer comes, or more of them are loaded. */
+/** Changes entries with nested answers when a new answer comes, or more answers are loaded. */
 import type { PageEntry } from './entry-data.ts';
 
 type Entries = readonly PageEntry[];
 
 /**
- * The same entries where none of them, and none of their answers, is answered by this one. Answers that are
- * shown have no gap: where others are not loaded, this one is only counted.
+ * Adds an answer beneath the entry that it answers. Returns the same array if none of the entries, however
+ * deep, is that one. The answers on show have no gap: if earlier ones are not loaded, the new one is only
+ * counted.
  */
 export function withAnswer(entries: Entries, answer: PageEntry): Entries {
   return withChange(entries, answer.inReplyTo, (entry) => {
@@ -16,7 +17,7 @@ export function withAnswer(entries: Entries, answer: PageEntry): Entries {
   });
 }
 
-/** With further answers to the entry with this id. */
+/** Adds answers that were loaded to the entry with this id, each once. */
 export function withMore(entries: Entries, id: string, more: Entries): Entries {
   return withChange(entries, id, (entry) => {
     const { answers = [] } = entry;

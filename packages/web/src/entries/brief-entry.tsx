@@ -1,4 +1,4 @@
-/** The start of an entry, which leads to the whole. */
+/** The start of an entry, with a link to the whole. */
 import type { ComponentChildren, VNode } from 'preact';
 
 import { KindMark } from '../kind-mark.tsx';
@@ -12,7 +12,7 @@ interface BriefEntryProps {
   readonly children?: ComponentChildren;
 }
 
-/** `children`: what is said about the entry, beside its time and its room. */
+/** `children`: further facts about the entry, beside its time and its room. */
 export function BriefEntry({ entry, children }: BriefEntryProps): VNode {
   const shell = useShell();
   const { entry: words } = useWords();

@@ -1,4 +1,4 @@
-/** What the gateway gives the pages of entries. Types only. */
+/** The data that the gateway gives to pages with entries. Types only. */
 import type { OwnMembers } from '@open-presence/protocol';
 
 /** What the pages show of an entry: no more than a few kilobytes, whatever the entry holds. */
@@ -10,24 +10,24 @@ export interface PageEntry extends OwnMembers {
   /** What the author of a first contact seeks. */
   readonly seeking?: readonly string[];
   readonly to?: readonly string[];
-  /** What the entry names as what it answers: an id, a path or a URL, if the visitor wrote one of these. */
+  /** The id of the entry that it answers. */
   readonly inReplyTo?: string;
-  /** The start of that entry. */
+  /** Author and start of the entry that it answers. */
   readonly answered?: { readonly author?: string; readonly text: string };
-  /** How many entries answer this one; missing where none does. */
+  /** How many entries answer this one; missing if none does. */
   readonly replies?: number;
-  /** The first of them, with their own; missing where answers are not nested. */
+  /** The first answers, each with its own; missing where answers are not nested. */
   readonly answers?: readonly PageEntry[];
-  /** The visitor's text, empty without one; of a long one its first 2,000 UTF-16 code units. */
+  /** The visitor's text, empty without one. Of a long text, the first 2,000 UTF-16 code units. */
   readonly text: string;
-  /** The text as blocks, where it is written as Markdown. */
+  /** The text as blocks, if it is written as Markdown. */
   readonly blocks?: readonly Block[];
-  /** Bytes of the entry, where anything of it is left out or shown only by its start. */
+  /** Bytes of the entry, if some of it is missing here. */
   readonly truncatedSize?: number;
-  /** Members beside those that have a place of their own, as JSON text. */
+  /** Its other members, as JSON text. */
   readonly members?: string;
   readonly unreadable?: true;
-  /** Set where what was said was taken away. */
+  /** Set if the entry is withheld: nothing that its visitor said is here then. */
   readonly withheld?: Withheld;
 }
 
@@ -41,7 +41,7 @@ export type Block =
   | { readonly heading: readonly Inline[] }
   | { readonly code: string }
   | { readonly quote: readonly Block[] }
-  /** `start`: the number of the first item, where they are numbered. */
+  /** `start`: the number of the first item, if items are numbered. */
   | { readonly list: readonly (readonly Block[])[]; readonly start?: number };
 
 export interface Withheld {
@@ -53,18 +53,18 @@ export interface Withheld {
 /** Some entries of a listing, in its order. */
 export interface EntryBatch {
   readonly entries: readonly PageEntry[];
-  /** Later entries came after it was read. */
+  /** The newest seq that this batch may contain. */
   readonly head: number;
-  /** `before`, or in the order of the log `after`, of the batch that follows; null if none does. */
+  /** Cursor of the next batch: `before`, or `after` in the order of the log. Null if there is none. */
   readonly next: number | null;
 }
 
-/** A listing as a page shows it first: from the place on that the address of the page names. */
+/** A listing as a page first shows it: from the place in the listing that the page's address names. */
 export interface EntryList extends EntryBatch {
   /** Parameters of `/web/entries` that select the entries, without order, cursors and limit. */
   readonly query: string;
   readonly order: 'newest' | 'oldest';
-  /** Whether the listing has entries in front of these. */
+  /** Whether the listing has entries before these. */
   readonly hasEarlier: boolean;
 }
 

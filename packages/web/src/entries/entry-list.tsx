@@ -1,4 +1,7 @@
-/** A listing of entries that goes on in both directions, and to which new entries are added as they come. */
+/**
+ * A listing of entries: loads more at both ends, adds new entries as they come, and keeps its place in the
+ * address. `windowed-list.tsx` decides what is loaded when, and what stays on the page.
+ */
 import type { ComponentChildren, VNode } from 'preact';
 import { useContext, useEffect, useMemo, useRef, useState } from 'preact/hooks';
 
@@ -22,18 +25,18 @@ import { withoutWithheld, type Withholding } from './withheld-entry.ts';
 
 interface EntryListProps extends EntryViewOptions {
   readonly list: EntryListData;
-  /** Stands for a list without entries. */
+  /** Shown if the list has no entries. */
   readonly empty: ComponentChildren;
-  /** The entry that all of these answer: answers to them, and so on, are nested beneath them. */
+  /** The id of the entry that all of these answer. Their own answers are nested beneath them. */
   readonly nestedIn?: string;
   /** What the list is called. */
   readonly label: string;
   readonly onPresence?: (change: PresenceChange) => void;
-  /** Also for entries that are not in the list. */
+  /** Called for entries that are not in the list, too. */
   readonly onWithheld?: (withholdings: readonly Withholding[]) => void;
 }
 
-/** In the address. */
+/** The parameters of an address that name a place in the listing. */
 const POSITION = ['before', 'after'];
 
 export function EntryList({
@@ -182,7 +185,7 @@ function withEntry(
   };
 }
 
-/** So that going back, reloading and sharing lead to what is in view. */
+/** Writes the place to the address, so that going back, reloading and sharing lead to the entry in view. */
 function rememberPosition(
   element: Element | undefined,
   isAtStart: boolean,

@@ -3,7 +3,7 @@ import type { Chunk, Edge, ListSource, Side } from '../list/windowed-list.tsx';
 import type { EntryList, PageEntry } from './entry-data.ts';
 import { fetchBatch } from './live-entries.ts';
 
-/** The first and last seq of entries that follow one another in a listing. */
+/** The first and last seq of some consecutive entries of a listing. */
 export interface EntryRange {
   readonly first: number;
   readonly last: number;
@@ -25,9 +25,9 @@ export function chunkOf(entries: Entries): EntryChunk | undefined {
 export class EntrySource implements ListSource<EntryRange, Entries> {
   readonly #query: string;
   readonly #order: EntryList['order'];
-  /** Where a list without entries begins. */
+  /** Where the listing begins if it has no entries yet. */
   readonly #head: number;
-  /** The newest entry that is known to be there. */
+  /** The newest seq that is known to be in the listing. */
   newest = 0;
 
   constructor({ query, order, head }: Pick<EntryList, 'query' | 'order' | 'head'>) {
@@ -36,7 +36,7 @@ export class EntrySource implements ListSource<EntryRange, Entries> {
     this.#head = head;
   }
 
-  /** The end of the chunk that stays when new entries are added at the other. */
+  /** The seq at the end where no new entries are added, so that the key of a chunk stays. */
   keyOf({ first, last }: EntryRange): number {
     return this.#order === 'newest' ? last : first;
   }
@@ -52,7 +52,6 @@ export class EntrySource implements ListSource<EntryRange, Entries> {
     return { ...(chunk && { chunk }), more: batch.next !== null || isBehind };
   }
 
-  /** The newest entries of all. */
   async loadNewest(): Promise<Edge<EntryRange, Entries>> {
     const { entries, next } = await this.#fetch('newest', {});
     const chunk = chunkOf(this.#order === 'newest' ? entries : entries.toReversed());

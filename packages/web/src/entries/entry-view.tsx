@@ -1,4 +1,4 @@
-/** One entry: whose it is, whom it is for, what it says. */
+/** One entry: its author and recipients, its content, and its answers beneath it. */
 import {
   createContext,
   type ComponentChildren,
@@ -20,9 +20,9 @@ import { LongText } from './long-text.tsx';
 import { VisitorText } from './visitor-text.tsx';
 
 export interface EntryViewOptions {
-  /** Names the room of each entry: where entries of several stand together. */
+  /** Names the room of each entry, in lists with entries of several rooms. */
   readonly showsRoom?: boolean;
-  /** Whether what the entry answers stands above it. */
+  /** Whether the entry that it answers stands above it. */
   readonly answersAbove?: boolean;
 }
 
@@ -32,13 +32,13 @@ export const SeenContext: Context<number | undefined> = createContext<number | u
 );
 
 interface Replying {
-  /** Missing where an answer is written on the page of the entry. */
+  /** Missing where visitors answer on the page of the entry. */
   readonly form?: ComponentType<{ readonly entry: PageEntry }>;
-  /** The ids of entries to which an answer was begun. */
+  /** The ids of entries that have a draft of an answer. */
   readonly drafted: ReadonlySet<string>;
 }
 
-/** How an entry is answered in its place. */
+/** How visitors answer an entry in place. */
 export const ReplyContext: Context<Replying> = createContext<Replying>({ drafted: new Set() });
 
 interface Answering {
@@ -48,14 +48,14 @@ interface Answering {
 
 export const MoreContext: Context<Answering> = createContext<Answering>({ onMore: () => {} });
 
-/** How many answers are loaded together. */
+/** How many answers one click loads. */
 const MORE = '40';
 
 export interface EntryViewProps extends EntryViewOptions {
   readonly entry: PageEntry;
   /** The seq of the entry above it in a list. */
   readonly above?: number | undefined;
-  /** Instead of the text. */
+  /** Shown in place of the content. */
   readonly children?: ComponentChildren;
 }
 
@@ -135,11 +135,11 @@ export function EntryView({
   );
 }
 
-/** What shows an entry of a list. */
+/** The component that shows an entry of a list. The server sets `KeptEntry`. */
 export const EntryComponentContext: Context<ComponentType<EntryViewProps>> =
   createContext<ComponentType<EntryViewProps>>(EntryView);
 
-/** The first answers, with their own. The others on request: in place, or without scripts on a page of their own. */
+/** The first answers, each with its own. A link loads more, or without scripts leads to the entry's page. */
 function Answers({ entry: { id, answers = [], replies = 0 } }: EntryViewProps): VNode | null {
   const shell = useShell();
   const { entry: words } = useWords();
@@ -178,7 +178,7 @@ interface AnsweredProps {
   readonly id: string;
 }
 
-/** A line of what the entry answers. */
+/** A line from the entry that this one answers, as a link to it. */
 function Answered({ entry: { answered }, id }: AnsweredProps): VNode {
   const shell = useShell();
   const { entry: words } = useWords();
@@ -233,7 +233,7 @@ function Recipients({ entry: { to = [] } }: { readonly entry: PageEntry }): VNod
   );
 }
 
-/** All of it that the page has. */
+/** As much of the content as the page has. */
 function Content({ entry }: { readonly entry: PageEntry }): VNode {
   const { entry: words } = useWords();
   const { text, blocks, seeking = [], members, truncatedSize } = entry;

@@ -1,4 +1,4 @@
-/** A text with paragraphs, lists, quotes and code, or as it was written. */
+/** A visitor's Markdown, formatted. A button switches to the text as it was written. */
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 
@@ -88,7 +88,7 @@ function InlineView({ inline }: { readonly inline: Inline }): VNode {
   if (typeof inline === 'string') return <VisitorText text={inline} />;
   if ('href' in inline) {
     const url = URL.canParse(inline.href) ? new URL(inline.href) : undefined;
-    // The words may name another place than the one that they lead to.
+    // Shows the host, since the words of a link may name another place than its address.
     return (
       <>
         <Inlines inlines={inline.of} />

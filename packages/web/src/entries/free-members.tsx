@@ -1,4 +1,4 @@
-/** What an entry has beside a text and an author, such as what a seed is made of. */
+/** The members of an entry beside its text and author, such as what a seed is made of. */
 import type { VNode } from 'preact';
 
 import { VisitorText } from './visitor-text.tsx';

@@ -1,6 +1,6 @@
 /**
- * Entries of lists as the server renders them: the HTML of those that it rendered lately is kept, because rendering
- * an entry takes several times as long as reading it.
+ * Keeps the HTML of list entries that the server rendered lately: rendering an entry takes several times as
+ * long as reading it.
  */
 import type { VNode } from 'preact';
 import { jsxTemplate } from 'preact/jsx-runtime';
@@ -10,14 +10,14 @@ import type { Shell } from '../page-data.ts';
 import { ShellContext, useShell, useWords, WordsContext } from '../shell.ts';
 import { EntryView, type EntryViewProps } from './entry-view.tsx';
 
-/** Of what is kept, with its keys, in UTF-16 code units. */
+/** UTF-16 code units of all HTML and keys that are kept. */
 const CAPACITY = 4 * 1024 * 1024;
 
-/** By everything that the HTML shows; the least recently used first. */
+/** By everything that the HTML depends on; the least recently used first. */
 const kept = new Map<string, string>();
 let size = 0;
 
-/** What is new to a visitor is marked in browsers alone, so what stands above the entry changes nothing. */
+/** Leaves out `above`: it only serves to mark what is new to a visitor, which browsers do by script. */
 export function KeptEntry(props: EntryViewProps): VNode {
   const { above: _, ...view } = props;
   const shell = useShell();
@@ -45,7 +45,7 @@ export function KeptEntry(props: EntryViewProps): VNode {
 
 const frameKeys = new WeakMap<Shell, string>();
 
-/** What an entry shows of the page around it. */
+/** The parts of the shell that the HTML of an entry depends on. */
 function frameKey(shell: Shell): string {
   const { locale, localeChosen, rooms, kinds } = shell;
   const key = frameKeys.get(shell) ?? JSON.stringify([locale, localeChosen, rooms, kinds]);

@@ -1,6 +1,6 @@
 /**
- * New entries as they are stored, each once: a stream, and after each interruption what was missed.
- * Without a stream while nobody looks at the page: browsers open few connections to one place.
+ * Brings new entries as they are stored, each once: by a stream, and after an interruption first the missed
+ * ones. Closes the stream while the page is hidden, because browsers open few connections to one host.
  */
 import { KINDS } from '@open-presence/protocol';
 
@@ -18,16 +18,16 @@ export interface PresenceChange {
 interface LiveEntriesOptions {
   /** Parameters of `/web/events` that select the entries. */
   readonly query: string;
-  /** The last entry that is known. */
+  /** The last seq that is known. */
   readonly head: number;
-  /** Whether all that is missed is wanted, however much it is. */
+  /** Whether to bring all missed entries, however many. Otherwise, only the newest of them come. */
   readonly isGapless?: boolean;
-  /** Whether events of visitors are wanted too, and which visitor this page is. */
+  /** Asks for events of visitors, too. `as`: the visitor of this page. */
   readonly presence?: { readonly as: string | undefined };
-  /** `isGap`: more were missed, between those that are known and the first of these. */
+  /** `isGap`: entries are missing between those before and the first of these. */
   readonly onEntries: (entries: readonly PageEntry[], isGap: boolean) => void;
   readonly onPresence?: (change: PresenceChange) => void;
-  /** What is withheld or hidden, or is shown again. */
+  /** Called when entries are withheld, hidden or shown again. */
   readonly onWithheld: (withholdings: readonly Withholding[]) => void;
   readonly onConnection?: (isConnected: boolean) => void;
 }
@@ -47,11 +47,11 @@ export class LiveEntries {
   #retryMs = FIRST_RETRY_MS;
   #collected: PageEntry[] = [];
   #collectTimer: ReturnType<typeof setTimeout> | undefined;
-  /** Counts connections: what an earlier one receives late is left out. */
+  /** Counts connections, so that late events of an earlier one can be left out. */
   #attempt = 0;
-  /** The ids of entries that are loaded because they are shown again. */
+  /** The ids of entries that are being loaded because they are shown again. */
   readonly #showing = new Set<string>();
-  /** Whether entries may have been missed. */
+  /** Whether a stream was open before, so that entries may have been missed since. */
   #wasConnected = false;
 
   constructor(options: LiveEntriesOptions) {
@@ -92,7 +92,7 @@ export class LiveEntries {
 
   async #connect(): Promise<void> {
     const attempt = this.#attempt;
-    // A stream sends all that is newer than its cursor.
+    // A stream begins with all entries after its cursor.
     if (!this.#wasConnected || this.#options.isGapless === true) return this.#open(attempt);
     try {
       const { entries, head, next } = await this.#readMissed();
@@ -108,7 +108,7 @@ export class LiveEntries {
     }
   }
 
-  /** The newest of what was missed, oldest first. */
+  /** The newest of the missed entries, oldest first. */
   async #readMissed(): Promise<EntryBatch> {
     const { query } = this.#options;
     const range = `order=newest&after=${this.#cursor}&limit=${MAX_MISSED}`;
@@ -144,7 +144,7 @@ export class LiveEntries {
     };
   }
 
-  /** Loads the entry, if the page has it. What is withheld in the meantime stays away. */
+  /** Loads the entry, if the page has it. Drops it if it is withheld again in the meantime. */
   async #showAgain(shown: Withholding): Promise<void> {
     if (document.getElementById(`e${shown.seq}`) === null) return;
     this.#showing.add(shown.id);
@@ -160,7 +160,7 @@ export class LiveEntries {
     parameters.set('after', String(this.#cursor));
     if (presence === undefined) return parameters.toString();
     if (presence.as !== undefined) parameters.set('as', presence.as);
-    // Naming a kind leaves the others out.
+    // Naming the kind `presence` alone would leave out all others.
     if (!parameters.has('kind')) for (const kind of KINDS) parameters.append('kind', kind);
     parameters.append('kind', 'presence');
     return parameters.toString();
@@ -190,7 +190,7 @@ export class LiveEntries {
   }
 }
 
-/** `query`: parameters of `/web/entries`. Rejects where the gateway cannot be reached, or cannot answer. */
+/** `query`: parameters of `/web/entries`. Rejects if the gateway cannot be reached, or cannot answer. */
 export async function fetchBatch(query: string): Promise<EntryBatch> {
   const answer = await fetch(`/web/entries?${query}`);
   if (!answer.ok) throw new Error(`${answer.status}`);

@@ -1,4 +1,6 @@
-/** The start of a long text, and the rest on demand: in place where it is short enough, else on a page of its own. */
+/**
+ * The start of a long text. A link shows the rest: in place if it is short enough, else on the entry's page.
+ */
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 
@@ -6,7 +8,7 @@ import { href, useShell, useWords } from '../shell.ts';
 import type { PageEntry, TextPiece } from './entry-data.ts';
 import { VisitorText } from './visitor-text.tsx';
 
-/** Pieces of a text that is shown in place. */
+/** A text with at most this many pieces is shown in place. */
 const MAX_PIECES = 4;
 const PIECE_SIZE = 16 * 1024;
 

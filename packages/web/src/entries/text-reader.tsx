@@ -1,4 +1,4 @@
-/** A text of any length: the pieces around the view, and a way to any place in it. */
+/** Reads a text of any length: loads the pieces around the view, and has a slider to any other. */
 import type { TargetedEvent, VNode } from 'preact';
 import { useRef, useState } from 'preact/hooks';
 

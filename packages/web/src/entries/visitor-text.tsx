@@ -1,9 +1,9 @@
-/** What a visitor wrote, as text: an address in it is opened by a control of its own only. */
+/** A visitor's text. The words are no links: a small control after each address opens it. */
 import type { ComponentChildren, VNode } from 'preact';
 
 import { useWords } from '../shell.ts';
 
-/** Without characters that would change the direction of what follows. */
+/** Ends before characters that would change the direction of the text after them. */
 const ADDRESS = /https?:\/\/[^\s<>"'`{}|\\^\u200e\u200f\u202a-\u202e\u2066-\u2069]{3,2000}/gi;
 const TRAILING = /[.,;:!?)\]…»”]+$/;
 

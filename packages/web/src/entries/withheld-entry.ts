@@ -1,21 +1,21 @@
-/** What pages do when what was said in an entry is taken away, or shown again, while they are open. */
+/** Takes the words of a withheld entry out of an open page, and puts them back when it is shown again. */
 import type { PageEntry } from './entry-data.ts';
 
-/** As the gateway tells it (PROTOCOL.md section 4.7). */
+/** One withholding of an entry, or the end of one, as the gateway reports it (PROTOCOL.md section 4.7). */
 export interface Withholding {
   readonly id: string;
   readonly seq: number;
   readonly at: string;
   readonly reason: string;
   readonly state?: string;
-  /** As it is shown again. */
+  /** The entry, if it is shown again. */
   readonly entry?: PageEntry;
 }
 
-/** How many of the newest are looked at after an interruption. */
+/** How many of the newest withholdings a page reads after an interruption. */
 const MAX_MISSED = 40;
 
-/** The same entries where none of them was withheld or shown again. */
+/** Applies withholdings to entries. Returns the same array if nothing changes. */
 export function withoutWithheld(
   entries: readonly PageEntry[],
   withholdings: readonly Withholding[],
@@ -42,7 +42,7 @@ function withoutWords(entry: PageEntry, withholdings: readonly Withholding[]): P
   return { ...shown, ...said, ...(answered && isKept && { answered }) };
 }
 
-/** What was withheld or hidden while no stream was open, and is. Rejects where the gateway cannot be reached. */
+/** The newest withholdings that still hold. Rejects if the gateway cannot be reached. */
 export async function fetchWithheld(): Promise<readonly Withholding[]> {
   const answer = await fetch(`/api/withheld?limit=${MAX_MISSED}`);
   const { withheld } = (await answer.json()) as { readonly withheld: readonly Withholding[] };

@@ -1,13 +1,13 @@
 /**
- * A list of any length, in chunks. The page holds some of them around the visitor's view: what is far
- * away is dropped at the ends of the list, and loaded again from there when the view comes near. What is
- * in view never moves by what happens above it.
+ * A list of any length, in chunks. The page holds the chunks around the visitor's view: far ones are dropped
+ * at the ends of the list, and loaded again when the view comes near. Changes above the view never move what
+ * is in view. Knows nothing of entries: a `ListSource` loads the chunks.
  */
 import { Component, type ComponentChildren, type VNode } from 'preact';
 
 /** A part of a list, loaded and dropped as a whole. */
 export interface Chunk<Place, Content> {
-  /** Where it stands in the whole list: what it is loaded by. */
+  /** Its place in the whole list, from which the source loads its neighbours. */
   place: Place;
   content: Content;
 }
@@ -17,17 +17,17 @@ export type Side = 'before' | 'after';
 /** Whether the list goes on, on each side. */
 export type Sides = Readonly<Record<Side, boolean>>;
 
-/** What is found on one side of the list. */
+/** The next chunk on one side of the list. */
 export interface Edge<Place, Content> {
   readonly chunk?: Chunk<Place, Content>;
-  /** Whether there is more after it. */
+  /** Whether the list goes on after this chunk. */
   readonly more: boolean;
 }
 
 export interface ListSource<Place, Content> {
   /** Differs between chunks. */
   keyOf(place: Place): number;
-  /** `from`: the outermost chunk of this side, if there is one. */
+  /** `from`: the place of the outermost chunk on this side, if there is one. */
   loadEdge(side: Side, from: Place | undefined): Promise<Edge<Place, Content>>;
 }
 
@@ -36,13 +36,13 @@ interface WindowedListProps<Place, Content> {
   readonly chunks: readonly Chunk<Place, Content>[];
   readonly has: Sides;
   readonly renderContent: (content: Content) => ComponentChildren;
-  /** Stand at the ends of the list while there is more, and lead there without scripts. */
+  /** Shown at the ends of the list while it goes on: links that also work without scripts. */
   readonly before: ComponentChildren;
   readonly after: ComponentChildren;
   /** Called when the view has come to rest, with the first element in it. */
   readonly onRest?: (first: Element | undefined, isAtStart: boolean) => void;
   readonly onScroll?: () => void;
-  /** Gets the list, to be changed from outside. */
+  /** Receives the list, so that its owner can change it. */
   readonly handle?: { current: WindowedList<Place, Content> | null };
 }
 
@@ -51,12 +51,15 @@ interface Anchor {
   readonly top: number;
 }
 
-/** In heights of the view: what is nearer is loaded, and only what is farther than the other is dropped. */
+/**
+ * In heights of the view. Chunks nearer than the first are loaded; those farther than the second may be
+ * dropped.
+ */
 const LOADED_VIEWS = 1.5;
 const KEPT_VIEWS = 3;
-/** As long as the page has no more chunks, none is dropped. */
+/** No chunk is dropped while the page has fewer than this. */
 const MAX_CHUNKS = 10;
-/** In pixels: of what ends at the edge of the view, nothing can be read. */
+/** In pixels: nothing can be read of an element with less than this in view. */
 const MIN_VISIBLE = 4;
 const REST_MS = 250;
 const RETRY_MS = 3000;
@@ -106,7 +109,7 @@ export class WindowedList<Place, Content> extends Component<WindowedListProps<Pl
     this.#requestFrame();
   }
 
-  /** Whether the first, or the last, chunk of all is in view or near it. */
+  /** Whether the list ends on this side, and that end is in view. */
   isShown(side: Side): boolean {
     const { top = 0, bottom = 0 } = this.#list?.getBoundingClientRect() ?? {};
     return !this.#has[side] && (side === 'before' ? top > -8 : bottom < innerHeight + 8);
@@ -119,8 +122,8 @@ export class WindowedList<Place, Content> extends Component<WindowedListProps<Pl
   }
 
   /**
-   * Changes the outermost chunk of a side, or adds one. `change` gets undefined where there is none. Does
-   * nothing and returns false where more is to come on that side.
+   * Changes the outermost chunk of a side, or adds one. `change` gets undefined if there is none. Does
+   * nothing and returns false if the list goes on beyond the chunks of that side.
    */
   extend(
     side: Side,
@@ -139,13 +142,13 @@ export class WindowedList<Place, Content> extends Component<WindowedListProps<Pl
     return true;
   }
 
-  /** Changes what is loaded: `change` returns the same content where nothing of it changes. */
+  /** Changes all loaded content. `change` returns the same object if nothing of it changes. */
   update(change: (content: Content) => Content): void {
     for (const chunk of this.#chunks) chunk.content = change(chunk.content);
     this.setState({});
   }
 
-  /** Shows another part of the list, from its start on. */
+  /** Shows another part of the list, and scrolls to its start. */
   reset(chunk: Chunk<Place, Content> | undefined, has: Sides): void {
     this.#chunks = chunk === undefined ? [] : [chunk];
     this.#has = { ...has };
@@ -220,7 +223,7 @@ export class WindowedList<Place, Content> extends Component<WindowedListProps<Pl
     return this.#chunks.at(side === 'before' ? 0 : -1);
   }
 
-  /** Drops the chunk at the other end where there are many. */
+  /** Adds a chunk, and drops the one at the other end if there are many. */
   #add(side: Side, chunk: Chunk<Place, Content>): void {
     const other = side === 'before' ? 'after' : 'before';
     if (this.#chunks.length >= MAX_CHUNKS && this.#isFar(other)) {
@@ -243,7 +246,7 @@ export class WindowedList<Place, Content> extends Component<WindowedListProps<Pl
     return bottom < -far || top > innerHeight + far;
   }
 
-  /** The first element of a chunk that is in view. */
+  /** The first element in view. */
   #anchor(): Anchor | null {
     for (const chunk of this.#list?.querySelectorAll('.chunk') ?? []) {
       if (chunk.getBoundingClientRect().bottom <= 0) continue;
@@ -261,7 +264,7 @@ interface ChunkContentProps<Content> {
   readonly render: (content: Content) => ComponentChildren;
 }
 
-/** Rendered again only where its content is another. */
+/** Rendered again only when its content changes. */
 class ChunkContent<Content> extends Component<ChunkContentProps<Content>> {
   override shouldComponentUpdate({ content }: ChunkContentProps<Content>): boolean {
     return content !== this.props.content;
