@@ -12,7 +12,7 @@ export function FirstContactAnswer({ entry }: { readonly entry: StoredEntry }): 
   const { entry: words, speaking } = useWords();
   const { companions = [], next = [] } = entry;
   const element = useRef<HTMLElement>(null);
-  // What was sent is answered where the visitor looks, and where a screen reader goes on.
+  // Brings the answer into view, and moves the focus there for screen readers.
   useEffect(() => {
     element.current?.focus({ preventScroll: true });
     element.current?.scrollIntoView({ block: 'center' });

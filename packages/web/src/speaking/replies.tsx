@@ -1,4 +1,4 @@
-/** Lets entries be answered where they stand. */
+/** Lets visitors answer entries in place. */
 import type { ComponentChildren, VNode } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 
@@ -10,7 +10,7 @@ import { formName } from './form/speak-form-props.ts';
 import { LaterForm } from './form/later-form.tsx';
 import { formsWithDraft } from './outbox/drafts.ts';
 
-/** Answers that were begun stand open again. */
+/** Opens the forms of answers that were begun. */
 export function Replies({ children }: { readonly children: ComponentChildren }): VNode {
   const page = pathOf(useShell());
   const [drafted, setDrafted] = useState<ReadonlySet<string>>(new Set());

@@ -1,4 +1,4 @@
-/** What one can say here: a link for each kind, which opens its form in place where scripts run. */
+/** Links to say something here, one for each kind. With scripts, a link opens its form in place. */
 import type { Kind } from '@open-presence/protocol';
 import type { VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
@@ -12,16 +12,16 @@ import { LaterForm, useFormSoon } from './form/later-form.tsx';
 interface TakePartProps extends Pick<SpeakFormProps, 'room' | 'inReplyTo' | 'to'> {
   /** In the order in which they are offered. */
   readonly kinds: readonly Kind[];
-  /** What the first of them is called, where it is the one thing to do. */
+  /** A name for the first of them, if it is the main thing to do here. */
   readonly first?: string;
 }
 
-/** An unfinished draft opens its form by itself. */
+/** Opens the form of an unfinished draft by itself. */
 export function TakePart({ kinds, first, ...form }: TakePartProps): VNode {
   const shell = useShell();
   const { entry, speaking } = useWords();
   const [open, setOpen] = useState<Kind>();
-  // A link leads to the form until the script can open it here.
+  // Until the script can open the form here, the link leads to its page.
   const [isReady, setReady] = useState(false);
   const element = useRef<HTMLElement>(null);
   /** Whether the visitor has opened the form. */
@@ -85,7 +85,7 @@ function focusFirstField(section: HTMLElement | null): void {
   section?.querySelector<HTMLElement>('form textarea, form input[type="text"]')?.focus();
 }
 
-/** The page with the form alone. */
+/** The address of the page with the form alone. */
 function writePath({ kind, room, inReplyTo, to = [], returnTo }: SpeakFormProps): string {
   const query = new URLSearchParams({ kind });
   if (room !== undefined) query.set('room', room);

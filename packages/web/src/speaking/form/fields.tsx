@@ -1,4 +1,4 @@
-/** The fields of a form. What is typed stays in the page: no field is controlled by the script. */
+/** The fields of a form. The page itself holds what is typed: no field is controlled by the script. */
 import type { ComponentChildren, VNode } from 'preact';
 import { useContext, useEffect, useRef, useState } from 'preact/hooks';
 
@@ -31,16 +31,16 @@ export function LineField(props: FieldProps): VNode {
   );
 }
 
-/** What most are, as `identityType` has it. */
+/** Common answers, as values of `identityType`. */
 const TYPES = ['', 'human', 'ai_entity', 'human_and_ai'] as const;
 
-/** What the author is: a choice that fills in the line, or own words. Without scripts, the line alone. */
+/** What the author is: a choice that fills in the line, or own words. Without scripts, only the line. */
 export function TypeField(props: FieldProps): VNode {
   const { speaking } = useWords();
   const line = useRef<HTMLInputElement>(null);
   const [chosen, setChosen] = useState<string>();
   const { id, field } = props;
-  // What this device remembers is filled in before.
+  // Runs after the form has filled in the author that this device remembers.
   useEffect(() => {
     const typed = line.current?.value ?? '';
     setChosen(TYPES.find((type) => type === typed) ?? OWN_WORDS);
@@ -77,7 +77,7 @@ export function TypeField(props: FieldProps): VNode {
   );
 }
 
-/** No visitor writes this: it has a control character. */
+/** Not a text that a visitor can type: it has a control character. */
 const OWN_WORDS = '\u0000own';
 
 interface ListFieldProps extends FieldProps {
@@ -152,7 +152,7 @@ function Field({ id, field, error, children }: FieldFrameProps): VNode {
 
 const LINE = { type: 'text', autocomplete: 'off' } as const;
 
-/** What stands in a field at first. */
+/** The first text of a field: a slot of the gateway's, or what was typed before. */
 function useTyped({ field, values }: FieldProps): string {
   return useContext(SlotsContext)[field.name] ?? values[0] ?? '';
 }
@@ -165,7 +165,7 @@ interface ControlProps {
   readonly 'aria-invalid'?: 'true';
 }
 
-/** What connects a control with its label and its error. */
+/** Connects a control with its label and its error. */
 function controlProps({ id, field, error }: Omit<FieldProps, 'values'>): ControlProps {
   return {
     id,

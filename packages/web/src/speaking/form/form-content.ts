@@ -13,11 +13,11 @@ export interface FormContent {
   /** A field that is shown several times has several. */
   readonly values: readonly (readonly [name: string, value: string])[];
   readonly rows: readonly MemberRow[];
-  /** Follows what is typed into `text`. */
+  /** Sent after the typed text, as a part of `text`. */
   readonly file?: File;
 }
 
-/** A member with a text or JSON that cannot be sent. */
+/** A member whose text or JSON cannot be sent. */
 export class InvalidMember extends Error {
   readonly member: string;
 
@@ -84,7 +84,7 @@ async function joinFile(typed: string | undefined, file: File): Promise<BlobPart
   const decoder = new TextDecoderStream('utf-8', { fatal: true });
   try {
     for await (const piece of piecesOf(file.stream().pipeThrough(decoder))) {
-      // A blob need not stay in memory.
+      // Browsers need not keep a blob in memory.
       parts.push(new Blob([JSON.stringify(piece).slice(1, -1)]));
     }
   } catch (error) {
@@ -103,7 +103,7 @@ async function* piecesOf(stream: ReadableStream<string>): AsyncGenerator<string,
   }
 }
 
-/** What to show again of an entry that was refused. */
+/** The form content of a refused entry, to be shown again. */
 export async function contentOf(body: Blob, fields: readonly string[]): Promise<FormContent> {
   const members = JSON.parse(await body.text()) as Record<string, unknown>;
   const values: [string, string][] = [];
@@ -122,7 +122,7 @@ export async function contentOf(body: Blob, fields: readonly string[]): Promise<
 
 type Control = HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement;
 
-/** Fields that the visitor can see, in their order, without the file. */
+/** Reads the fields that the visitor can see, in their order, without the file. */
 export function readForm(form: HTMLFormElement): FormContent {
   const controls = Array.from(form.elements).filter(isVisibleControl);
   return {
@@ -144,12 +144,12 @@ function readRow(row: HTMLElement): MemberRow {
   return { name: part('name'), value: part('value'), isJson: part('type') === 'json' };
 }
 
-/** Whether every field is empty that one can write into. */
+/** Whether all fields are empty that a visitor can write into. */
 export function isBlank({ values, rows }: FormContent): boolean {
   return values.every(([name, value]) => name === 'room' || value === '') && rows.length === 0;
 }
 
-/** Whether nothing was written: a name or a room alone says nothing. */
+/** Whether the visitor said nothing: a name or a room alone says nothing. */
 export function saysNothing({ values, rows, file }: FormContent): boolean {
   const isBlank = (text: string): boolean => !/\S/.test(text);
   return (

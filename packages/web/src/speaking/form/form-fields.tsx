@@ -101,12 +101,12 @@ interface AuthorProps extends FormFieldsProps {
   readonly propsOf: (field: FieldText) => Parameters<typeof LineField>[0];
 }
 
-/** Who the visitor is: filled in with what this device remembers. */
+/** The author's fields, filled in with what this device remembers. */
 function Author({ fields, propsOf, content, onChange }: AuthorProps): VNode {
   const { speaking } = useWords();
   const element = useRef<HTMLDivElement>(null);
   const [isRemembered, setRemembered] = useState(false);
-  // Before the form is shown: it is never seen empty, or typed into, first.
+  // A layout effect: the fields are filled in before the visitor can see them or type.
   useLayoutEffect(() => {
     setRemembered(rememberedAuthor() !== undefined);
     if (content.values.length === 0 && element.current !== null) prefillAuthor(element.current);
@@ -137,10 +137,10 @@ function Author({ fields, propsOf, content, onChange }: AuthorProps): VNode {
   );
 }
 
-/** A longer text would make the field slow. In UTF-16 code units. */
+/** In UTF-16 code units. A longer text would make the field slow. */
 const MAX_PASTED = 1_000_000;
 
-/** The large text of a paste, which then stays out of the field. */
+/** A large pasted text as a file. Keeps it out of the field. */
 function largePaste(event: ClipboardEvent, name: string): File | undefined {
   const text = event.clipboardData?.getData('text/plain') ?? '';
   if (text.length <= MAX_PASTED) return undefined;

@@ -1,4 +1,4 @@
-/** The form, loaded when it is first asked for, or soon after the page: it may be wanted offline. */
+/** The form, loaded when it is first opened, or soon after the page, since it may be wanted offline. */
 import type { ComponentType, VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 
@@ -20,7 +20,7 @@ export function useFormSoon(): void {
 }
 
 interface LaterFormProps extends SpeakFormProps {
-  /** Called where the form cannot be loaded. */
+  /** Called if the form cannot be loaded. */
   readonly onMissing: () => void;
 }
 

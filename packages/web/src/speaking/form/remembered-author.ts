@@ -1,4 +1,4 @@
-/** Who the visitor is, remembered on this device. Nobody checks it. */
+/** Remembers on this device who the visitor is. Nobody checks it. */
 import { store, stored, unstore } from '../../storage.ts';
 import type { FormContent } from './form-content.ts';
 
@@ -7,7 +7,7 @@ interface RememberedAuthor {
   readonly identityType: string;
 }
 
-/** Fields by name, with what they say of the author. */
+/** Fields by name, with the part of the author that each holds. */
 export const AUTHOR_FIELDS: Readonly<Record<string, keyof RememberedAuthor>> = {
   ai_identity: 'identity',
   consciousness_type: 'identityType',
@@ -22,7 +22,7 @@ export function rememberedAuthor(): RememberedAuthor | undefined {
   return stored(KEY) as RememberedAuthor | undefined;
 }
 
-/** Remembers the author of what stands in a form. */
+/** Remembers the author that a form names. */
 export function rememberAuthorIn({ values }: FormContent): void {
   const author = { identity: '', identityType: '' };
   for (const [name, value] of values) {
@@ -32,14 +32,14 @@ export function rememberAuthorIn({ values }: FormContent): void {
   if (author.identity !== '' || author.identityType !== '') store(KEY, author);
 }
 
-/** Whether somebody who gives no name is asked for one: once on a device. */
+/** Whether to ask for a missing name. True at most once on a device. */
 export function asksForName({ values }: FormContent): boolean {
   const isUnnamed = values.every(([name, value]) => {
     return AUTHOR_FIELDS[name] !== 'identity' || !/\S/.test(value);
   });
   if (!isUnnamed || stored(ASKED) !== undefined) return false;
   store(ASKED, true);
-  // A device that keeps nothing would be asked each time.
+  // Without storage, it would ask each time.
   return stored(ASKED) !== undefined;
 }
 
@@ -47,7 +47,7 @@ export function forgetAuthor(): void {
   unstore(KEY, ASKED);
 }
 
-/** Fills in the fields of the author that are empty. */
+/** Fills in the author's fields that are empty. */
 export function prefillAuthor(element: HTMLElement): void {
   const author = rememberedAuthor();
   if (author === undefined) return;

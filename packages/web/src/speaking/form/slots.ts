@@ -1,10 +1,13 @@
-/** Where the gateway puts what was typed into a form that it sends back: by the name of a field. */
+/**
+ * Slots: texts in the HTML of a form that the gateway replaces with what was typed, by the name of the field.
+ * They let it send a form back without rendering what may be large.
+ */
 import { createContext, type Context } from 'preact';
 
 export type Slots = Readonly<Record<string, string>>;
 
-/** On the server only. A slot is a text that the gateway replaces in the HTML. */
+/** Empty in browsers. */
 export const SlotsContext: Context<Slots> = createContext<Slots>({});
 
-/** The slot for what was sent beside the fields of the form. */
+/** The slot for sent members that have no field in the form. */
 export const OTHER_FIELDS = '';

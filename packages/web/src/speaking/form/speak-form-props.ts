@@ -1,4 +1,4 @@
-/** What a form is for, and where. */
+/** What a form is for, and where it stands. */
 import type { Kind } from '@open-presence/protocol';
 
 import type { FormProblem, KindText } from '../../page-data.ts';
@@ -10,17 +10,17 @@ export interface SpeakFormProps {
   /** The id of an entry. */
   readonly inReplyTo?: string;
   readonly to?: readonly string[];
-  /** Where to go once the entry is stored, without scripts: see `WritePage`. */
+  /** Where to go after the entry is stored, if the browser posts the form: see `WritePage`. */
   readonly returnTo?: string;
-  /** Stands in forms that the server renders: those in cached pages must have none. */
+  /** Set in forms that the server renders. Cached pages must have none. */
   readonly idempotencyKey?: string;
   /** Why the form was refused. */
   readonly problem?: FormProblem;
-  /** Called once the form stands on the page, with its draft. */
+  /** Called when the form is on the page, with its draft. */
   readonly onRestored?: () => void;
 }
 
-/** Where a form stands: the part of its draft's name that tells it from others on its page. */
+/** Tells a form from others on its page: a part of the name of its draft. */
 export function formName({ kind, inReplyTo = '' }: SpeakFormProps): string {
   return `${kind} ${inReplyTo}`;
 }

@@ -1,9 +1,9 @@
 /**
  * The form for an entry of one kind.
  *
- * Without scripts it is posted to the API as it is. With them, what is typed is stored on this device as
- * a draft, and sent by way of the outbox. Upholds that what was typed stands in the form, in the draft or
- * in the outbox, until the entry is durable.
+ * Without scripts, the browser posts it to the API. With scripts, it stores what is typed on this device as a
+ * draft, and sends it through the outbox. Until the entry is durable, what was typed is in the form, in the
+ * draft or in the outbox.
  */
 import type { VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
@@ -47,7 +47,7 @@ export function SpeakForm(props: SpeakFormProps): VNode {
   const [typed] = useState(() => typedBefore(form));
   const show = (content: FormContent): void =>
     setShown(({ version }) => ({ content, version: version + 1 }));
-  // A form that the server has rendered stands there already.
+  // A form that the server has rendered is on the page already.
   const [isRestored, setRestored] = useState(props.idempotencyKey !== undefined);
   const { onRestored } = props;
   useEffect(() => {
@@ -81,7 +81,7 @@ export function SpeakForm(props: SpeakFormProps): VNode {
   );
 }
 
-/** What stands in a form that the server has rendered, before the script takes it over. */
+/** What the visitor typed into a form that the server rendered, before the script took it over. */
 function typedBefore(form: string): FormContent | undefined {
   if (typeof document === 'undefined') return undefined;
   const element = Array.from(document.forms).find(({ dataset }) => dataset['form'] === form);
@@ -90,12 +90,12 @@ function typedBefore(form: string): FormContent | undefined {
 }
 
 interface FormProps extends SpeakFormProps {
-  /** The form of the draft. */
+  /** The id of the form, by which its draft is stored. */
   readonly form: string;
   readonly page: string;
   /** What was typed before. */
   readonly content: FormContent;
-  /** Without an entry: it waits in the outbox. `isUnchanged`: what was sent still stands in the form. */
+  /** `entry` is undefined while it waits in the outbox. `isUnchanged`: the form still shows what was sent. */
   readonly onSent: (entry: StoredEntry | undefined, isUnchanged: boolean) => void;
 }
 
@@ -129,7 +129,7 @@ function EmptyOrRestoredForm(props: FormProps): VNode {
     prepareSender();
     openDatabase().catch(() => setHasDatabase(false));
     if (key === undefined) setKey(newIdempotencyKey());
-    // A draft that was restored is worth storing as it is.
+    // A restored draft is stored again even if nobody changes it.
     if (element.current === null || content !== EMPTY) return;
     initial.current = JSON.stringify(readForm(element.current));
   }, []);
@@ -161,7 +161,7 @@ function EmptyOrRestoredForm(props: FormProps): VNode {
       await removeItems(sent);
     }
     const hasChanged = draft.hasChanged();
-    // The draft was taken for what was sent.
+    // Sending removed the draft: what was typed since has to be stored again.
     if (hasChanged) draft.changed();
     if (result.state === 'refused') setErrors(errorsOf(result.problem, names));
     else onSent(result.state === 'stored' ? result.entry : undefined, !hasChanged);
@@ -251,7 +251,10 @@ function excerptOf({ values, rows, file }: FormContent): string {
   return `${excerpt.slice(0, EXCERPT_LENGTH).toWellFormed()}…`;
 }
 
-/** What became of an item once it was answered, or was sent in vain: then it is sent later by itself. */
+/**
+ * Waits for the answer to an item. Gives up if the device is offline or sending fails: the sender tries again
+ * by itself.
+ */
 async function firstAnswer(key: string): Promise<Outcome | { readonly state: 'waiting' }> {
   const { promise, resolve } = Promise.withResolvers<Outcome | { readonly state: 'waiting' }>();
   const look = async (): Promise<void> => {

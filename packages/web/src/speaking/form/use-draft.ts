@@ -1,24 +1,24 @@
-/** Stores what is typed into a form: shortly after each change, and when the page is left. */
+/** Stores what is typed into a form: shortly after each change, and when the visitor leaves the page. */
 import { useEffect, useRef, type Inputs } from 'preact/hooks';
 
 import { removeDraft, rescueDraft, storeDraft } from '../outbox/drafts.ts';
 import type { FormContent } from './form-content.ts';
 
-/** How long a visitor pauses before what is typed is stored. */
+/** How long a visitor has to pause before the draft is stored. */
 const PAUSE_MS = 250;
 /** Storing a large text takes at most this part of the time. */
 const MAX_SHARE = 0.05;
 
 export interface DraftKeeper {
-  /** To be called after each change. Takes the same time for a text of any length. */
+  /** Call it after each change. Takes the same time for a text of any length. */
   changed(): void;
   /** Forgets changes that are not stored yet. */
   cancel(): void;
-  /** Whether there were changes after `cancel`. */
+  /** Whether anything changed after `cancel`. */
   hasChanged(): boolean;
 }
 
-/** `read` returns what stands in the form, or undefined if that is nothing to store. */
+/** `read` returns the form's content, or undefined if that is not worth storing. */
 export function useDraft(
   form: string,
   read: () => FormContent | undefined,
@@ -27,7 +27,7 @@ export function useDraft(
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   const pause = useRef<number>(PAUSE_MS);
   const isChanged = useRef(false);
-  /** What the database does not have yet, even if it is being stored. */
+  /** The newest change that the database does not have yet, even while it is being stored. */
   const unstored = useRef<object | undefined>(undefined);
   const store = (isLeaving: boolean): void => {
     const change = unstored.current;
@@ -40,7 +40,7 @@ export function useDraft(
     const forget = (): void => {
       if (unstored.current === change) unstored.current = undefined;
     };
-    // Without a database the form is posted by the browser itself, which restores it too.
+    // Without a database, the browser itself posts the form and restores its fields.
     stored.then(forget, () => {});
     pause.current = Math.max(PAUSE_MS, (performance.now() - start) / MAX_SHARE);
   };

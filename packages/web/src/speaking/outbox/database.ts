@@ -1,16 +1,16 @@
-/** The database of this device: what is typed, and what is on its way to the gateway. */
+/** The database of this device, with the drafts and the outbox. */
 
 const NAME = 'open-presence';
 const VERSION = 1;
 
-/** `drafts`: by form. `outbox`: by idempotency key. */
+/** `drafts`: by form and tab. `outbox`: by idempotency key. */
 type StoreName = 'drafts' | 'outbox';
 
 const KEY_PATHS: Readonly<Record<StoreName, string>> = { drafts: 'form', outbox: 'key' };
 
 let opened: Promise<IDBDatabase> | undefined;
 
-/** Rejects where the browser stores nothing, as some do in private windows. */
+/** Rejects if the browser stores nothing, as some do in private windows. */
 export function openDatabase(): Promise<IDBDatabase> {
   opened ??= open();
   return opened;
@@ -41,7 +41,7 @@ export async function read<T>(
   return await resultOf(query(database.transaction(name).objectStore(name)));
 }
 
-/** Resolves once all changes are on disk. `change` makes them at once, without waiting. */
+/** Resolves when all changes are on disk. `change` has to make them at once, without waiting. */
 export async function write(
   names: readonly StoreName[],
   change: (transaction: IDBTransaction) => void,

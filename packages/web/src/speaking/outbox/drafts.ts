@@ -75,10 +75,10 @@ export function removeDraft(form: string): Promise<void> {
 }
 
 const RESCUED = 'open-presence.draft ';
-/** In UTF-16 code units. Browsers store about five million of all keys together. */
+/** In UTF-16 code units. Browsers store about five million for all keys together. */
 const MAX_RESCUED = 1_000_000;
 
-/** Stores a draft at once, while the page is left: the database may be closed before it has it. */
+/** Stores a draft at once while the page is left: the database may not have the time. */
 export function rescueDraft(form: string, { values, rows }: FormContent): void {
   const texts = [...values.map(([, value]) => value), ...rows.map(({ value }) => value)];
   if (texts.join('').length <= MAX_RESCUED) store(RESCUED + draftKey(form), { values, rows });

@@ -1,4 +1,4 @@
-/** Says where each entry stands that this device has sent, or is about to send. */
+/** Lists the entries that this device has sent or will send, and says what became of each. */
 import { withoutDirectionControls } from '@open-presence/protocol';
 import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
@@ -83,11 +83,14 @@ function Actions({ item }: { readonly item: OutboxItem }): VNode | null {
   );
 }
 
-/** How long what was stored is told, and how often the entry is looked for on the page. */
+/** How long a stored entry stays in the list, and how often the page is searched for it. */
 const TOLD_MS = 20_000;
 const LOOK_MS = 250;
 
-/** Marks the entry where it stands now, once the page has it. Returns how to end that. */
+/**
+ * Marks the entry when the page shows it, and later takes it off the list. Returns a function that stops
+ * both.
+ */
 function showStored(seq: number, key: string): () => void {
   const look = setInterval(() => {
     const entry = document.getElementById(`e${seq}`);
@@ -103,7 +106,7 @@ function showStored(seq: number, key: string): () => void {
   };
 }
 
-/** Makes a refused entry the draft of its form, unless that has another draft, and goes there. */
+/** Makes a refused entry the draft of its form, unless the form has another draft, and opens the page. */
 async function edit(
   { key, body, form, page }: OutboxItem,
   names: readonly string[],

@@ -8,7 +8,7 @@ import type { FormProblem } from '../../page-data.ts';
 import { read, write } from './database.ts';
 import { draftKey } from './drafts.ts';
 
-/** What became of an entry that was answered. */
+/** The gateway's answer to an entry. */
 export type Outcome =
   | { readonly state: 'stored'; readonly at: number; readonly entry: StoredEntry }
   | { readonly state: 'refused'; readonly problem: FormProblem };
@@ -46,25 +46,25 @@ export interface OutboxItem {
   /** The start of what was written. */
   readonly excerpt: string;
   readonly writtenAt: number;
-  /** How often it was sent in vain. */
+  /** How often sending it has failed. */
   readonly attempts: number;
-  /** Not sent again before. In milliseconds since the epoch. */
+  /** It is not sent before this time, in ms since 1970. */
   readonly notBefore: number;
   readonly outcome?: Outcome;
-  /** What the gateway said when it could not take it. */
+  /** What the gateway said when it could not take the entry. */
   readonly reason?: string | undefined;
 }
 
 const CHANNEL = 'open-presence.outbox';
 
-/** Calls the listener after each change of the outbox, by whatever page. Returns how to end that. */
+/** Calls the listener after each change of the outbox, by any page. Returns a function that ends this. */
 export function onOutboxChange(listener: () => void): () => void {
   const channel = new BroadcastChannel(CHANNEL);
   channel.addEventListener('message', listener);
   return () => channel.close();
 }
 
-/** To this page too: a channel is heard by all others of its name. */
+/** Reaches listeners on this page, too: a message goes to all other channels of the same name. */
 function announce(): void {
   const channel = new BroadcastChannel(CHANNEL);
   channel.postMessage(undefined);
@@ -79,7 +79,7 @@ export async function outboxItems(): Promise<OutboxItem[]> {
 
 type Written = Pick<OutboxItem, 'kind' | 'locale' | 'body' | 'form' | 'page' | 'excerpt'>;
 
-/** Stores what was written and removes the draft that it was, both or neither. Returns its key. */
+/** Stores an entry and removes its draft, both or neither. Returns the key of the entry. */
 export async function addToOutbox(written: Written): Promise<string> {
   const key = newIdempotencyKey();
   const item = { ...written, key, writtenAt: Date.now(), attempts: 0, notBefore: 0 };
@@ -106,8 +106,8 @@ export async function removeItems(...keys: readonly string[]): Promise<void> {
 }
 
 /**
- * Those that were stored before this page was opened: nobody asks for them any more. All at once, so
- * that the page shows none of them between two removals.
+ * Removes the entries that were stored before this page was opened: nobody asks for them any more. Removes
+ * all at once, so that the page never shows some of them.
  */
 export async function removeOldItems(): Promise<void> {
   const old = (await outboxItems()).filter(

@@ -1,6 +1,6 @@
 /**
- * Sends what is in the outbox, until it is durable. Of all pages that are open, one sends. Sending twice
- * would do no harm: an entry keeps its idempotency key.
+ * Sends each entry in the outbox until the gateway has stored or refused it. Of all open pages, one sends at
+ * a time. Sending twice would do no harm: an entry keeps its idempotency key.
  */
 import type { PresenceError } from '@open-presence/client';
 
@@ -20,12 +20,12 @@ const MAX_DELAY_MS = 60_000;
 /** The last attempt failed, and another one may succeed. */
 interface Failure {
   readonly state: 'failed';
-  /** What the gateway asks to wait. */
+  /** How long the gateway asks to wait. */
   readonly retryAfterMs: number;
   readonly reason: string | undefined;
 }
 
-/** Loads what sends, so that it is there when the connection is not. */
+/** Loads the client early, so that it is there when the connection is not. */
 export function prepareSender(): void {
   import('@open-presence/client').catch(() => {});
 }
@@ -40,7 +40,7 @@ async function sendAll(): Promise<void> {
     using change = nextChange();
     const next = (await outboxItems()).find(({ outcome }) => outcome === undefined);
     if (next === undefined) return;
-    // Those after it wait as well, so that all arrive in the order in which they were written.
+    // Later entries wait as well, so that all arrive in the order in which they were written.
     if (next.notBefore <= Date.now()) await sendItem(next);
     else await change.until(next.notBefore);
   }
@@ -51,7 +51,7 @@ async function sendItem(item: OutboxItem): Promise<void> {
   if (outcome.state !== 'failed') return await updateItem({ ...item, outcome });
   const attempts = item.attempts + 1;
   const delay = Math.min(MAX_DELAY_MS, FIRST_DELAY_MS * 2 ** item.attempts);
-  // Spread, so that not all pages come at once when the gateway is back.
+  // Random, so that not all pages come at once when the gateway is back.
   const pause = Math.max(outcome.retryAfterMs, delay / 2) + (Math.random() * delay) / 2;
   const { reason } = outcome;
   await updateItem({ ...item, attempts, notBefore: Date.now() + pause, reason });
@@ -59,13 +59,13 @@ async function sendItem(item: OutboxItem): Promise<void> {
 
 async function attempt({ key, kind, locale, body }: OutboxItem): Promise<Outcome | Failure> {
   try {
-    // Not loaded with the page: one that is only read needs no client.
+    // Loaded on demand: a page that is only read needs no client.
     const { Gateway } = await import('@open-presence/client');
     const gateway = new Gateway(location.origin, { locale });
     const entry = await gateway.sayJson(kind, body, { idempotencyKey: key, retry: false });
     return { state: 'stored', at: Date.now(), entry: storedEntry(entry) };
   } catch (error) {
-    // Anything but a refusal may pass: no connection, or a proxy has answered.
+    // Anything but a refusal may pass: there was no connection, or a proxy answered.
     const { status = 0, problem, message, retryAfterMs = 0 } = error as Partial<PresenceError>;
     if (status < 400 || status >= 500)
       return { state: 'failed', retryAfterMs, reason: problem?.detail };
@@ -73,7 +73,7 @@ async function attempt({ key, kind, locale, body }: OutboxItem): Promise<Outcome
   }
 }
 
-/** Without the visitor's words: this device has a copy of them. */
+/** Leaves out the visitor's words: this device has them in the outbox. */
 function storedEntry({ id, seq, room, welcome, companions, next }: StoredEntry): StoredEntry {
   if (welcome === undefined || companions === undefined || next === undefined)
     return { id, seq, room };
@@ -81,7 +81,7 @@ function storedEntry({ id, seq, room, welcome, companions, next }: StoredEntry):
   return { id, seq, room, welcome, companions: shown, next };
 }
 
-/** Listens from now on for what may make an item due. */
+/** Listens from now on for changes of the outbox, which may make an item due. */
 function nextChange(): Disposable & { until(time: number): Promise<void> } {
   const { promise, resolve } = Promise.withResolvers<void>();
   const stop = onOutboxChange(resolve);
@@ -105,7 +105,7 @@ async function retryNow(): Promise<void> {
 
 /** Sends what earlier pages have left, and tries again when the connection comes back. */
 export function keepSending(): void {
-  // Without a database nothing is waiting.
+  // Without a database, nothing is waiting.
   const retry = (): void => void retryNow().catch(() => {});
   addEventListener('online', retry);
   retry();

@@ -10,14 +10,14 @@ export function thisTab(): string {
 }
 
 /**
- * To be called once on each page, before `thisTab`. A tab keeps its name from page to page. The name is
- * in its storage only from one page to the next, so that a duplicate of the tab gets another one.
+ * Call it once on each page, before `thisTab`. A tab keeps its name from page to page. Its storage has the
+ * name only from one page to the next, so that a duplicate of the tab gets another one.
  */
 export function nameTab(): void {
   try {
     name = sessionStorage.getItem(NAME) ?? name;
   } catch {
-    // Storage may be switched off: then nothing is kept from page to page.
+    // Storage may be switched off: then the name changes from page to page.
     return;
   }
   const enter = (): void => {
@@ -32,7 +32,7 @@ export function nameTab(): void {
   });
 }
 
-/** Returns whether a tab shows a page of this gateway. Where the browser cannot tell, none does. */
+/** Returns a function that says whether a tab shows a page of this gateway. Without locks, none seems to. */
 export async function tabsInUse(): Promise<(tab: string) => boolean> {
   const { held = [], pending = [] } = (await locks()?.query()) ?? {};
   const names = new Set([...held, ...pending].map((lock) => lock.name));
@@ -41,7 +41,9 @@ export async function tabsInUse(): Promise<(tab: string) => boolean> {
 
 const turns = new Map<string, Promise<unknown>>();
 
-/** Waits until no page of this gateway does work of this name; without locks, until this one does not. */
+/**
+ * Runs work while no page of this gateway runs work of this name; without locks, while this page does not.
+ */
 export async function inTurn<T>(work: string, run: () => Promise<T>): Promise<T> {
   const lock = locks()?.request(`open-presence.${work}`, run);
   if (lock !== undefined) return await lock;
