@@ -1,11 +1,11 @@
-/** How many entries were stored over time, as bars: in all, or by kind. Drawn on the server. */
+/** Bars of how many entries were stored over time: in all, or by kind. Needs no scripts. */
 import type { VNode } from 'preact';
 import { useId } from 'preact/hooks';
 
 export interface PlotSeries {
   /** A kind, or `all`. */
   readonly name: string;
-  /** What its entries are called. */
+  /** What readers call its entries. */
   readonly label: string;
   /** One number for each span of time, from the oldest. */
   readonly counts: readonly number[];
@@ -14,15 +14,15 @@ export interface PlotSeries {
 interface ActivityPlotProps {
   readonly series: readonly PlotSeries[];
   readonly title: string;
-  /** The same in words, for those who do not see it. */
+  /** The plot in words, for readers who do not see it. */
   readonly description: string;
 }
 
-/** Units of the drawing, which is stretched to its place. */
+/** In units of the drawing, which is stretched to its place. */
 const HEIGHT = 100;
 const BAR_WIDTH = 10;
 const BAR_GAP = 2;
-/** A single entry among many is seen too. */
+/** Keeps a single entry visible among many. */
 const LEAST_HEIGHT = 3;
 
 export function ActivityPlot({ series, title, description }: ActivityPlotProps): VNode {
@@ -48,7 +48,7 @@ export function ActivityPlot({ series, title, description }: ActivityPlotProps):
   );
 }
 
-/** The bars of one series, on top of those before it. */
+/** The bars of one series, on top of those of the series before it. */
 function barsOf(series: readonly PlotSeries[], at: number, most: number): string {
   const counts = series[at]?.counts ?? [];
   return counts
@@ -63,7 +63,7 @@ function barsOf(series: readonly PlotSeries[], at: number, most: number): string
     .join('');
 }
 
-/** The root of the number, so that quiet times are seen beside busy ones. */
+/** Grows with the square root of the number, so that quiet times are visible beside busy ones. */
 function heightOf(count: number, most: number): number {
   if (count === 0) return 0;
   return LEAST_HEIGHT + (HEIGHT - LEAST_HEIGHT) * Math.sqrt(count / most);

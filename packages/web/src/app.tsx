@@ -1,4 +1,7 @@
-/** A page within its layout: rendered on the server, and taken over in the browser. */
+/**
+ * A page within its layout: the header with the gateway's status, and the footer. The server renders it, and
+ * the browser takes it over.
+ */
 import { type State, STATES } from '@open-presence/protocol';
 import type { ComponentChildren, ComponentType, VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
@@ -36,7 +39,7 @@ export function App({ data, page: Page, words }: AppProps): VNode {
 }
 
 interface LayoutProps {
-  /** Whether the outbox stands beside the forms of the page. */
+  /** Whether the page has forms. It then shows the outbox beside them, so the layout does not. */
   readonly hasForms: boolean;
   readonly children: ComponentChildren;
 }
@@ -150,7 +153,7 @@ const RELATIONS = { privacy: 'privacy-policy', terms: 'terms-of-service' } as co
 
 const INTERVAL_MS = 20_000;
 
-/** Asks for the status again while somebody looks at the page. */
+/** Shows the gateway's status. Asks for it again while the page is visible. */
 function StatusSign(): VNode {
   const { states } = useShell();
   const { layout } = useWords();
@@ -167,7 +170,7 @@ function StatusSign(): VNode {
   );
 }
 
-/** Undefined while the gateway does not answer. Asks as long as the page is there. */
+/** Undefined while the gateway does not answer. Never stops asking: the layout stays as long as the page. */
 function useStatus(): State | undefined {
   const [status, setStatus] = useState<State | undefined>(useShell().status);
   useEffect(() => {
@@ -175,11 +178,11 @@ function useStatus(): State | undefined {
       if (document.visibilityState !== 'visible') return;
       const current = await fetchStatus();
       setStatus(current);
-      // Also colors what shows the status without words.
+      // On the document, too, as the server renders it.
       document.documentElement.dataset['status'] = current ?? 'unreachable';
     };
     const onChange = (): void => void update();
-    // What could not be sent may say more than the last status.
+    // An entry that could not be sent may say more than the last status.
     onOutboxChange(onChange);
     setInterval(onChange, INTERVAL_MS);
     for (const change of ['online', 'offline', 'visibilitychange']) {

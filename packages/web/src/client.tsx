@@ -1,4 +1,7 @@
-/** Takes over the page that the server has rendered. Loads the components of that page only. */
+/**
+ * The script of every page: takes over the page that the server has rendered, and sends what is in the
+ * outbox. Loads the components of that page only.
+ */
 import './images/icon-180.png';
 import './images/icon-192.png';
 import './images/icon-512.png';
@@ -61,7 +64,7 @@ interface Platform {
   readonly serviceWorker?: ServiceWorkerContainer;
 }
 
-/** The content security policy lets no other script be named at runtime. */
+/** Names the script by the only Trusted Types policy that the content security policy allows. */
 async function registerServiceWorker(): Promise<void> {
   const { trustedTypes }: Platform = self as Platform;
   const { serviceWorker }: Platform = navigator;
@@ -72,5 +75,5 @@ async function registerServiceWorker(): Promise<void> {
 nameTab();
 void takeOver();
 keepSending();
-// Without one, browsers show a page of their own.
+// Without the worker, browsers show an error page of their own while the gateway cannot be reached.
 registerServiceWorker().catch(() => {});

@@ -9,7 +9,7 @@ const FORMAT = { dateStyle: 'medium', timeStyle: 'short' } as const;
 
 interface MomentProps {
   readonly timestamp: string;
-  /** As the time that has passed, once the script runs. */
+  /** Shows how much time has passed, once the script runs. */
   readonly relative?: boolean;
 }
 
@@ -41,7 +41,7 @@ function useNow(isUpdated: boolean): number | undefined {
   return now;
 }
 
-/** With the smallest value that needs the next greater unit. */
+/** Each unit with its length in minutes, and the number of minutes from which the next one is used. */
 const UNITS = [
   ['minute', 1, 60],
   ['hour', 60, 24 * 60],
@@ -58,7 +58,7 @@ function passedSince(time: number, now: number, locale: Locale): string {
   return format.format(-Math.floor(minutes / size), unit);
 }
 
-/** Making a format takes longer than rendering an entry. */
+/** Kept, because making a format takes longer than rendering an entry. */
 const formats = new Map<string, Intl.DateTimeFormat>();
 
 function formatIn(locale: Locale, timeZone: 'UTC' | undefined): Intl.DateTimeFormat {

@@ -1,4 +1,7 @@
-/** What is new since the last visit: for every page, asked for again while somebody looks at it. */
+/**
+ * Shows on every page what is new since the last visit, and asks again while the page is visible. `visit.ts`
+ * knows when that visit was.
+ */
 import { createContext, type ComponentChildren, type Context, type VNode } from 'preact';
 import { useContext, useEffect, useRef, useState } from 'preact/hooks';
 
@@ -21,7 +24,7 @@ export interface News extends NewsCounts {
   readonly markAsRead: () => void;
 }
 
-/** Undefined on a first visit, and while nothing is known. */
+/** Undefined on a first visit, and until the gateway has answered. */
 const NewsContext: Context<News | undefined> = createContext<News | undefined>(undefined);
 
 export function useNews(): News | undefined {
@@ -30,7 +33,7 @@ export function useNews(): News | undefined {
 
 const INTERVAL_MS = 60_000;
 
-/** Asks as long as the page is there: it is never taken away. */
+/** Never stops asking: this component stays as long as the page. */
 export function WithNews({ children }: { readonly children: ComponentChildren }): VNode {
   const { head } = useShell();
   const [news, setNews] = useState<News>();
@@ -62,7 +65,7 @@ export function WithNews({ children }: { readonly children: ComponentChildren })
   return <NewsContext.Provider value={news}>{children}</NewsContext.Provider>;
 }
 
-/** The seq up to which entries of a room were read before. Whoever leaves the page has read it. */
+/** The seq up to which a room was read before this page. A visitor who leaves the page has read the room. */
 export function useSeenIn(slug: string, head: number): number | undefined {
   const news = useNews();
   const newest = useRef(head);
@@ -77,7 +80,9 @@ export function useSeenIn(slug: string, head: number): number | undefined {
   return seen === undefined ? undefined : Math.max(seen, news?.since.seq ?? 0);
 }
 
-/** How many entries are new, since when, and how to have read them. `room`: a slug; all rooms without it. */
+/**
+ * Says how many entries are new since when, with a button to mark them as read. `room`: a slug, or all rooms.
+ */
 export function NewSince({ room }: { readonly room?: string }): VNode | null {
   const news = useNews();
   const { news: words } = useWords();
@@ -96,12 +101,12 @@ export function NewSince({ room }: { readonly room?: string }): VNode | null {
 }
 
 interface SinceLinkProps {
-  /** Of a page that lists entries. */
+  /** The path of a page that lists entries. */
   readonly path: string;
   readonly head: number;
 }
 
-/** For a next visit without scripts: the address carries the cursor. */
+/** A link to keep for the next visit, without scripts: its address carries the cursor. */
 export function SinceLink({ path, head }: SinceLinkProps): VNode {
   const shell = useShell();
   const { news } = useWords();

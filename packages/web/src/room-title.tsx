@@ -1,4 +1,4 @@
-/** The name of a room, as the interface gives it, and beside it a translation where a reader may need one. */
+/** The title of a room as the API gives it, with a translation where a reader may need one. */
 import type { VNode } from 'preact';
 
 import type { RoomName } from './page-data.ts';

@@ -1,4 +1,4 @@
-/** Shares the address of a page where the device can, and copies it elsewhere. */
+/** A button that shares the address of a page if the device can, and copies it otherwise. */
 import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 
@@ -6,11 +6,11 @@ import { MoreButton } from './more-button.tsx';
 import { useShell, useWords } from './shell.ts';
 
 interface ShareLinkProps {
-  /** By default, what stands in the address bar. */
+  /** By default, the address in the address bar. */
   readonly path?: string;
 }
 
-/** Only where scripts run, and the browser lets them. */
+/** Absent without scripts, and if the browser can neither share nor copy. */
 export function ShareLink({ path }: ShareLinkProps): VNode | null {
   const { address } = useShell();
   const { entry: words } = useWords();
@@ -27,7 +27,7 @@ export function ShareLink({ path }: ShareLinkProps): VNode | null {
     );
   };
   const share = (): void => {
-    // Whoever closes the choice has shared nothing, and needs no message.
+    // A visitor who closes the dialog has shared nothing and needs no message.
     void navigator.share({ url: urlNow(), title: document.title }).catch(() => {});
   };
   return (

@@ -21,7 +21,7 @@ export function useWords(): Words {
   return words;
 }
 
-/** The address of a page from this one: keeps the language that the visitor chose. */
+/** The address of another page. Keeps the language that the visitor chose. */
 export function href({ locale, localeChosen }: Shell, path: string): string {
   return localeChosen ? hrefIn(locale, path) : path;
 }
@@ -36,13 +36,13 @@ export function queryIn(shell: Shell): URLSearchParams {
   return new URLSearchParams(shell.url.slice(pathOf(shell).length));
 }
 
-/** What a page repeats of its address, in characters of the path and of the values together. */
+/** How much of its address a page repeats: characters of the path and the parameters, and parameters. */
 const MAX_REPEATED = 32_768;
 const MAX_PARAMETERS = 1000;
 
 /**
- * What the links and forms of a page repeat of its address: without the language. What is too long for
- * that is left out, since each link would be as long as the whole page.
+ * The part of an address that the links and forms of a page repeat: without the language, and without what is
+ * too long, since each link would be as long as the whole page.
  */
 export function repeatedAddress(
   path: string,

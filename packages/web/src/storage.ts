@@ -1,6 +1,6 @@
-/** What this device keeps, as JSON. Where storage is switched off or full, nothing is kept. */
+/** Keeps values as JSON on this device. If storage is switched off or full, nothing is kept. */
 
-/** Undefined where nothing is kept under the key. */
+/** Undefined if nothing is kept under the key. */
 export function stored(key: string): unknown {
   try {
     const text = localStorage.getItem(key);

@@ -1,12 +1,12 @@
 /**
- * What is new since the last visit. Only this device knows when that was and what was read since: the
- * gateway is asked how many entries came after a cursor, and stores nothing of it.
+ * What is new since the last visit. Only this device knows when that was and what was read since. The gateway
+ * only counts the entries after a cursor, and stores nothing of it.
  */
 import { rememberedAuthor } from './speaking/form/remembered-author.ts';
 import { store, stored } from './storage.ts';
 import { isWholeName } from './visitor-name.tsx';
 
-/** A place in the log, and when it was the newest. */
+/** A seq, and the time at which it was the newest. */
 export interface Mark {
   readonly seq: number;
   /** In ms since 1970. */
@@ -14,11 +14,11 @@ export interface Mark {
 }
 
 interface Visit {
-  /** What was the newest when a page was open last. */
+  /** The newest seq when this visit last had a page open. */
   readonly last: Mark;
-  /** The same of the visit before this one; missing on the first. */
+  /** The same for the visit before this one; missing on the first. */
   readonly since?: Mark;
-  /** By slug: what was the newest when the room was opened in this visit. */
+  /** By slug: the newest seq when the visitor last left the room in this visit. */
   readonly read: Readonly<Record<string, number>>;
 }
 
@@ -32,14 +32,14 @@ export interface NewsCounts {
 }
 
 const KEY = 'open-presence.visit';
-/** Whoever comes back after this time begins another visit. */
+/** After a pause longer than this, another visit begins. */
 const PAUSE_MS = 30 * 60_000;
 
 /** Begins a visit, or goes on with one. `head`: the newest seq that a page knows. */
 export function continueVisit(head: number): Visit {
   const before = stored(KEY) as Visit | undefined;
   const last = { seq: head, time: Date.now() };
-  // Another log may stand at this address by now.
+  // If the head has become smaller, this address has another log by now.
   const isKnown = before !== undefined && before.last.seq <= head;
   const isOn = isKnown && last.time - before.last.time < PAUSE_MS;
   const visit: Visit = !isKnown
@@ -51,7 +51,7 @@ export function continueVisit(head: number): Visit {
   return visit;
 }
 
-/** Nothing that is there now is new any more. */
+/** Marks everything up to this seq as read, the inbox too. */
 export function markAllRead(head: number): void {
   const now = { seq: head, time: Date.now() };
   store(KEY, { last: now, since: now, read: {} });
@@ -88,13 +88,13 @@ function rememberedName(): string | undefined {
   return isWholeName(name) ? name : undefined;
 }
 
-/** The newest seq when this device has shown the inbox of the name last. */
+/** The newest seq when this device last showed the inbox of the name. */
 export function inboxRead(name: string): number | undefined {
   return stored(inboxKey(name)) as number | undefined;
 }
 
 export function markInboxRead(name: string, head: number): void {
-  // A longer name would fill the memory of the device.
+  // Longer names could fill the storage of the device.
   if (isWholeName(name)) store(inboxKey(name), head);
 }
 

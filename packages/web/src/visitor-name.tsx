@@ -1,4 +1,7 @@
-/** A visitor's words within those of a page: isolated, so that they do not turn what stands around them. */
+/**
+ * A visitor's words within those of a page: isolated, so that they cannot change the direction of the text
+ * around them.
+ */
 import { visitorPagePath, withoutDirectionControls } from '@open-presence/protocol';
 import type { VNode } from 'preact';
 
@@ -13,17 +16,17 @@ export function VisitorName({ name }: { readonly name: string }): VNode {
   );
 }
 
-/** Pages have longer names by their first characters only. */
+/** Pages get only the first characters of a longer name. */
 const MAX_NAME_LENGTH = 200;
 
-/** Whether a page has the name in full; an empty one names nobody. */
+/** Whether the page has the name in full. An empty name names nobody. */
 export function isWholeName(name: string | undefined): name is string {
   return name !== undefined && name !== '' && name.length < MAX_NAME_LENGTH;
 }
 
 interface VisitorLinkProps {
   readonly name: string;
-  /** The id of an entry under this name: it leads to the page of a name that is not here in full. */
+  /** The id of an entry under this name. It leads to the name's page if the name is not here in full. */
   readonly entry?: string;
 }
 

@@ -1,4 +1,4 @@
-/** What makes the pages installable: a web application manifest. */
+/** The web application manifest, which makes the pages installable. */
 import type { Locale } from '@open-presence/protocol';
 
 import { ICONS } from './assets.ts';

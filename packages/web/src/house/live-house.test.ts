@@ -20,7 +20,7 @@ function entry(seq: number, author?: string): PageEntry {
 }
 
 suite('the house while somebody looks at it', () => {
-  test('shows the newest entries, counts them in their room, and their authors once', () => {
+  test('shows the newest entries, counts them in their rooms, and lists each author once', () => {
     const seqs = Array.from({ length: 20 }, (_, index) => index + 1);
     const house = seqs.reduce<House>(
       (before, seq) => withEntry(before, entry(seq, 'Lumen')),

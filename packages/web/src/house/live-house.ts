@@ -1,4 +1,4 @@
-/** The house as it changes while somebody looks at it. */
+/** The house as it changes while its page is open: new entries, withheld ones, and who is here. */
 import { useEffect, useState } from 'preact/hooks';
 
 import type { PageEntry } from '../entries/entry-data.ts';
@@ -11,7 +11,7 @@ const MAX_NEWEST = 8;
 const MAX_VISITORS = 12;
 
 export interface House extends Pick<HousePage, 'rooms' | 'here' | 'present' | 'lately' | 'newest'> {
-  /** Whether something was withheld since: the picture is as it was before. */
+  /** Whether an entry was withheld after the page was made. Its picture may still show that entry. */
   readonly isStale?: boolean;
 }
 
@@ -51,7 +51,7 @@ export function withEntry(house: House, entry: PageEntry): House {
   };
 }
 
-/** The author may have said other things lately: the next page knows. */
+/** Takes the author out of `lately`, too, who may have said other things: the next page knows. */
 function withWithheld(house: House, withholding: Withholding): House {
   const author = house.newest.find(({ id }) => id === withholding.id)?.author;
   return {

@@ -1,4 +1,4 @@
-/** One entry: what it answers above, what answers it below. */
+/** One entry: above it what it answers, below it its answers. */
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 
@@ -100,11 +100,11 @@ function Links({ data: { entry, piece } }: { readonly data: EntryPage }): VNode 
 interface AncestorsProps {
   readonly shown: readonly PageEntry[];
   readonly of: PageEntry;
-  /** Called with those further up, once they are loaded. */
+  /** Called with the entries further up, when they are loaded. */
   readonly onMore: (entries: readonly PageEntry[]) => void;
 }
 
-/** The chain upwards: as far as the visitor wants. */
+/** The chain of entries above. A link loads more of it. */
 function Ancestors({ shown, of, onMore }: AncestorsProps): VNode | null {
   const shell = useShell();
   const { entry: words } = useWords();
@@ -136,7 +136,7 @@ function Ancestors({ shown, of, onMore }: AncestorsProps): VNode | null {
   );
 }
 
-/** How many steps are loaded together. */
+/** How many entries of the chain one click loads. */
 const STEPS = 5;
 
 async function readAncestors(id: string): Promise<PageEntry[]> {

@@ -1,4 +1,4 @@
-/** The garden: everything that was said, as a picture over time. */
+/** The garden: all entries as a picture over time, with their authors, their activity and a list. */
 import { isolated, type Kind } from '@open-presence/protocol';
 import type { VNode } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
@@ -21,7 +21,7 @@ import type { GardenPage, Shell } from '../page-data.ts';
 import { href, useShell, useWords } from '../shell.ts';
 import { VisitorLink } from '../visitor-name.tsx';
 
-/** From the ground up. */
+/** The order in which the plot stacks them, from the ground up. */
 const KINDS: readonly Kind[] = ['garden', 'seeds', 'shepit', 'resonance'];
 /** Entries in the list. */
 const MAX_LISTED = 24;
@@ -33,10 +33,10 @@ export function Page({ data }: { readonly data: GardenPage }): VNode {
   const [authors, setAuthors] = useState(() => mainAuthors(data.entries));
   const [chosen, setChosen] = useState<ChosenAuthor>();
   const [entries, setEntries] = useState(data.entries);
-  // The author who was chosen stays there, to be left again.
+  // A chosen author stays in the legend, so that the visitor can end the choice.
   const isGone = chosen !== undefined && !authors.includes(chosen.name);
   const shown = isGone ? [...authors, chosen.name] : authors;
-  // Whoever tabs through the legend finds it as it was.
+  // The legend does not change while somebody tabs through it.
   const [isLegendFocused, setLegendFocused] = useState(false);
   const kept = useRef(shown);
   if (!isLegendFocused) kept.current = shown;

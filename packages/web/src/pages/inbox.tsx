@@ -1,4 +1,4 @@
-/** What is meant for somebody: by default for whoever the visitor said to be on this device. */
+/** The inbox of a name: by default, of the name that this device remembers. */
 import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 
@@ -14,7 +14,7 @@ import { VisitorLink } from '../visitor-name.tsx';
 export function Page({ data }: { readonly data: InboxPage }): VNode {
   const { inbox: words } = useWords();
   const { list } = data;
-  /** Undefined also for a name that is too long to be repeated. */
+  /** Also undefined if the name is too long to be repeated. */
   const to = queryIn(useShell()).get('to') || undefined;
   const seenSeq = useSeen(to, list?.head);
   useEffect(() => {
@@ -58,7 +58,7 @@ function NameForm({ to = '' }: { readonly to: string | undefined }): VNode {
   );
 }
 
-/** The last seq that this device has shown before, for this name. */
+/** The newest seq when this device last showed the inbox of this name. */
 function useSeen(to: string | undefined, head: number | undefined): number | undefined {
   const [seen, setSeen] = useState<number>();
   useEffect(() => {

@@ -1,4 +1,4 @@
-/** A form that only the operator reads, and what became of what was sent with it. */
+/** The form for a notice that only the operator reads, and the page that says what became of it. */
 import type { VNode } from 'preact';
 import { useContext } from 'preact/hooks';
 

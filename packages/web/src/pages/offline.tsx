@@ -1,4 +1,4 @@
-/** Stands for any page while the gateway cannot be reached. Opens that page once it can. */
+/** Shown in place of any page while the gateway cannot be reached. Opens that page once it can. */
 import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 
@@ -15,7 +15,7 @@ export function Page({ data }: { readonly data: OfflinePage }): VNode {
   const drafts = useDrafts();
   useEffect(() => {
     const retry = (): void => void openIfReachable();
-    // The header asks again how the gateway is.
+    // Makes the header ask for the status again.
     dispatchEvent(new Event('offline'));
     const timer = setInterval(retry, INTERVAL_MS);
     addEventListener('online', retry);
@@ -48,7 +48,7 @@ export function Page({ data }: { readonly data: OfflinePage }): VNode {
   );
 }
 
-/** What was begun on the page that cannot be opened. */
+/** The texts that were begun on the page that cannot be opened. */
 function useDrafts(): readonly string[] {
   const page = pathOf(useShell());
   const [drafts, setDrafts] = useState<readonly string[]>([]);

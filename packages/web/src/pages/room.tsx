@@ -72,7 +72,7 @@ function Here({ names }: { readonly names: readonly string[] }): VNode {
   );
 }
 
-/** Nobody is listed twice, and no more are held than are shown. */
+/** Lists nobody twice. Keeps one name more than is shown, so that the page can say that there are more. */
 function changedNames(
   names: readonly string[],
   { identity, state, room }: PresenceChange,

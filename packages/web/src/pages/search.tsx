@@ -1,4 +1,4 @@
-/** Entries by their words. */
+/** The search for entries: its form and the results. */
 import { KINDS } from '@open-presence/protocol';
 import type { VNode } from 'preact';
 
@@ -7,7 +7,7 @@ import { EntryView } from '../entries/entry-view.tsx';
 import type { SearchPage, SearchResult } from '../page-data.ts';
 import { href, queryIn, useShell, useWords } from '../shell.ts';
 
-/** Parameters for the place of the results. */
+/** Parameters that say where in the results the page begins. */
 const CURSORS = ['skip', 'before', 'after'];
 
 export function Page({ data }: { readonly data: SearchPage }): VNode {

@@ -1,4 +1,4 @@
-/** For developers and agents: requests that work at this address, and all addresses. */
+/** The page for developers and agents: requests that work at this address, and all endpoints. */
 import { type ComponentChildren, Fragment, type VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 
@@ -58,12 +58,12 @@ function Section({ name, children }: SectionProps): VNode {
 }
 
 interface AlternativesProps {
-  /** Tells the tabs of this example from those of others. */
+  /** Groups the tabs of this example: browsers open one of a group. */
   readonly group: string;
   readonly codes: readonly CodeExample[];
 }
 
-/** Tabs. One of them is open, also without scripts. */
+/** Tabs. One of them is open, even without scripts. */
 function Alternatives({ group, codes }: AlternativesProps): VNode {
   return (
     <div class="alternatives row">
@@ -171,7 +171,7 @@ function CodeBlock({ name, language, code }: CodeExample): VNode {
   );
 }
 
-/** Browsers have no clipboard for pages without TLS: there the text is selected. */
+/** Copies the text, or selects it: browsers give pages without TLS no clipboard. */
 async function copyText(element: HTMLElement, text: string): Promise<Outcome> {
   try {
     await navigator.clipboard.writeText(text);

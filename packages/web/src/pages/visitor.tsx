@@ -20,7 +20,7 @@ const PARTS = ['said', 'concerns', 'conversations'] as const;
 export function Page({ data }: { readonly data: VisitorPage }): VNode {
   const { name, plants, list } = data;
   const { visitor: words } = useWords();
-  // What was withheld must not stay in the picture, nor what it sought.
+  // Hides the picture and what the name seeks after a withholding: both may show withheld words.
   const [isStale, setStale] = useState(false);
   return (
     <>
@@ -123,7 +123,7 @@ function Conversations({ data, onWithheld }: ConversationsProps): VNode {
     const live = new LiveEntries({
       query: new URLSearchParams({ identity: data.name }).toString(),
       head,
-      // The page stays as it is until it is loaded again.
+      // New entries do not change the page until it is loaded again.
       onEntries() {},
       onWithheld(withholdings) {
         setConversations((all) =>

@@ -1,4 +1,4 @@
-/** A form by itself. */
+/** A page with only a form. */
 import type { VNode } from 'preact';
 
 import type { WritePage } from '../page-data.ts';
