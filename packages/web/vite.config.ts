@@ -1,6 +1,6 @@
 /**
- * Builds the pages: first what browsers load (`dist/client`), then, with `--ssr`, the renderer and what
- * draws cards (`dist/server`). The renderer knows the hashed names of the former.
+ * Builds the pages: first the files for browsers (`dist/client`), then, with `--ssr`, the renderer and the
+ * module that draws cards (`dist/server`). The renderer has the hashed names of the files for browsers.
  */
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,10 +11,10 @@ import { defineConfig, type Plugin } from 'vite';
 
 const CLIENT = join(import.meta.dirname, 'dist/client');
 
-/** What is smaller uncompressed stays so: fonts and images are compressed already. */
+/** Only these are compressed. Fonts and PNG images are compressed already. */
 const COMPRESSIBLE = /\.(?:css|js|svg)$/;
 
-/** Writes each file also compressed, under the name that its encoding has in HTTP. */
+/** Writes each file also compressed, with the HTTP name of the encoding after its own. */
 function precompress(): Plugin {
   const brotli = { params: { [constants.BROTLI_PARAM_QUALITY]: 11 } };
   const zstd = { params: { [constants.ZSTD_c_compressionLevel]: 19 } };
@@ -33,7 +33,7 @@ function precompress(): Plugin {
   };
 }
 
-/** Beside the typeface, as its licence demands. */
+/** Copies the licence of the typeface beside it, as the licence demands. */
 function fontLicense(): Plugin {
   const source = fileURLToPath(import.meta.resolve('@fontsource-variable/literata/LICENSE'));
   return {
@@ -42,14 +42,14 @@ function fontLicense(): Plugin {
   };
 }
 
-/** Scripts of languages that cards are drawn with. */
+/** The scripts that cards can have. */
 const CARD_FONTS = ['cyrillic', 'cyrillic-ext', 'greek', 'latin', 'latin-ext', 'vietnamese'];
 
 const RESVG = `resvg.wasm is @resvg/resvg-wasm 2.6.2, unchanged, under the Mozilla Public License 2.0
 (https://www.mozilla.org/MPL/2.0/). Its source is at https://github.com/thx/resvg-js/tree/v2.6.2.
 `;
 
-/** What draws cards reads these files beside itself. */
+/** Copies the files that drawing cards needs beside the module that draws them. */
 function cardFiles(): Plugin {
   const folder = join(import.meta.dirname, 'dist/server/card-files');
   const copy = (source: string, name: string): void =>
@@ -87,7 +87,7 @@ export default defineConfig(({ isSsrBuild = false }) => ({
     emptyOutDir: true,
     manifest: !isSsrBuild,
     minify: !isSsrBuild,
-    // The content security policy lets no `data:` font in.
+    // The content security policy allows no `data:` fonts.
     assetsInlineLimit: 0,
     cssCodeSplit: false,
     modulePreload: { polyfill: false },
@@ -97,7 +97,7 @@ export default defineConfig(({ isSsrBuild = false }) => ({
       input: isSsrBuild
         ? { renderer: 'src/renderer.tsx', card: 'src/draw-card.ts' }
         : 'src/client.tsx',
-      // On a slow machine, they would stand on the screen of whoever installs the gateway.
+      // On a slow machine, whoever installs the gateway would see these warnings.
       checks: { bundlerTimings: false, ineffectiveDynamicImport: !isSsrBuild },
     },
   },

@@ -1,6 +1,6 @@
 /**
- * Draws the PNG images from the SVG images beside them, with Chromium. Run by hand after a change of
- * these: `npm exec -c 'node packages/web/scripts/draw-images.ts'`.
+ * Draws the PNG images from the SVG images beside them, with Chromium. Run it by hand after changing an SVG
+ * image: `npm exec -c 'node packages/web/scripts/draw-images.ts'`.
  */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import { startChromium } from '../../../test/browser/chromium.ts';
 
 const FOLDER = join(import.meta.dirname, '../src/images');
 
-/** Of the PNG: its name, what it is drawn from, and its size in pixels. */
+/** Each PNG: its name, the name of its SVG, and its size in pixels. */
 const IMAGES = [
   ['icon-180', 'icon-maskable', 180, 180],
   ['icon-192', 'icon', 192, 192],

@@ -1,4 +1,4 @@
-/** The hashed addresses of what a page loads, from the manifest of the build for browsers. */
+/** The hashed addresses of the files that a page loads, from the manifest of the build for browsers. */
 import cyrillic from '@fontsource-variable/literata/files/literata-cyrillic-wght-normal.woff2?url';
 import latin from '@fontsource-variable/literata/files/literata-latin-wght-normal.woff2?url';
 import type { Locale } from '@open-presence/protocol';
@@ -15,7 +15,7 @@ interface ManifestChunk {
   readonly imports?: readonly string[];
 }
 
-/** Defined by the build. */
+/** The build defines it. */
 declare const CLIENT_MANIFEST: Readonly<Record<string, ManifestChunk>>;
 
 export const ICONS = { svg: icon, apple: icon180, small: icon192, large: icon512, maskable };

@@ -1,9 +1,9 @@
-/** What the built module (`dist/server/card.js`) exports. Beside it stands the folder `card-files`. */
+/** The exports of the built module `dist/server/card.js`, which stands beside the folder `card-files`. */
 import type { Card } from './page-data.ts';
 
 /**
- * What draws the picture that stands for a page where a link to it is shown: PNG, 1200 by 630 pixels. Takes
- * `card-files/resvg.wasm` and the fonts of that folder.
+ * Returns a function that draws preview cards: the pictures that other sites show with a link to a page, as
+ * PNG of 1200 by 630 pixels. Takes `card-files/resvg.wasm` and the fonts of that folder.
  */
 export declare function cardDrawer(
   wasm: Uint8Array<ArrayBuffer>,

@@ -43,7 +43,7 @@ export function Document({ data, page, guide, slots = {} }: DocumentProps): VNod
   );
 }
 
-/** What scripts need, without what they read in the address. */
+/** The data for the page's script: without what it reads in the address or what only the server draws. */
 function ofScripts(data: PageData): object {
   return {
     ...data,
@@ -53,7 +53,7 @@ function ofScripts(data: PageData): object {
   };
 }
 
-/** `<` could end the element, and HTML may not have controls and noncharacters. */
+/** `<` could end the element, and HTML does not allow control characters and noncharacters. */
 const UNSAFE = /[<\x7f-\x9f\ufdd0-\ufdef\ufffe\uffff]/g;
 
 function escaped(character: string): string {
@@ -125,14 +125,14 @@ function Head({ data }: { readonly data: PageData }): VNode {
   );
 }
 
-/** The path of the picture for previews of links: of the house where the page has none of its own. */
+/** The path of the page's preview card. Pages without one of their own have that of the house. */
 function cardOf(data: PageData): string {
   const { page, shell } = data;
   const own = page === 'entry' || page === 'room' ? pathOf(shell) : '';
   return hrefIn(shell.locale, `/web/cards${page === 'visitor' ? data.path : own}`);
 }
 
-/** The feeds of a page that has none of its own. */
+/** The feeds of all entries, for a page that has none of its own. */
 function allEntries({ shell }: PageData): NonNullable<PageData['feeds']> {
   return FEED_FORMS.map((form) => {
     return { title: shell.service, type: FEED_TYPES[form], href: SHORT_FEED_PATHS[form] };

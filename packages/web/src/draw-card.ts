@@ -1,6 +1,7 @@
 /**
- * Draws the picture that stands for a page where a link to it is shown: a PNG of 1200 by 630 pixels. Takes a
- * tenth of a second and tens of megabytes, so it belongs into a thread of its own. Uses no font of the system.
+ * Draws preview cards: the pictures that other sites show with a link to a page, as PNG of 1200 by 630
+ * pixels. A card takes a tenth of a second and tens of megabytes: draw it in a thread of its own. Uses no
+ * font of the system.
  */
 import { initWasm, Resvg } from '@resvg/resvg-wasm';
 
@@ -21,7 +22,7 @@ const LEFT = 72;
 const TEXT_WIDTH = 690;
 const GROUND = 560;
 const ARCH_MIDDLE = 985;
-/** What grows is at most this high and wide, and stands at most this far from the middle of the arch. */
+/** A plant is at most this high, and reaches at most this far to either side. */
 const PLANT_HEIGHT = 380;
 const PLANT_REACH = 150;
 const MAX_PLANTS = 3;
@@ -61,7 +62,7 @@ ${lines.join('')}${textAt(place === '' ? 540 : 506, 34, AMBER, author)}${textAt(
 ${textAt(604, 24, QUIET, drawable(service))}</svg>`;
 }
 
-/** As in the icon: a gate, with light in it. */
+/** The gate of the icon, with light in it. */
 const ARCH = `<defs><radialGradient id="light" cx=".5" cy=".62" r=".6"><stop offset="0" stop-color="${AMBER}" stop-opacity=".36"/><stop offset="1" stop-color="${AMBER}" stop-opacity="0"/></radialGradient></defs>
 <g transform="translate(${ARCH_MIDDLE - 264} 2) scale(1.65)" fill="none" stroke="${AMBER}"><path d="M62 338V162a98 98 0 0 1 196 0v176" fill="url(#light)" stroke-width="2.2"/><path d="M46 338V162a114 114 0 0 1 228 0v176" opacity=".5"/></g>`;
 
@@ -87,7 +88,7 @@ function plantsOf(newest: readonly GardenEntry[]): string {
     .join('');
 }
 
-/** What draws knows no `oklch`: lightness, chroma and hue as attributes of a colour that it knows. */
+/** Turns an `oklch` colour, which resvg does not know, into attributes with `rgb`. */
 function rgbOf(oklch: string): (attribute: 'fill' | 'stroke') => string {
   const [lightness = 0, chroma = 0, hue = 0, alpha = 1] = (oklch.match(/[\d.]+/g) ?? []).map(
     Number,
@@ -111,25 +112,30 @@ function rgbOf(oklch: string): (attribute: 'fill' | 'stroke') => string {
   return (attribute) => `${attribute}="rgb(${channels.join(',')})" ${attribute}-opacity="${alpha}"`;
 }
 
-/** What Literata has no letters for: other scripts, emoji, and what cannot be seen. */
+/** Characters that Literata lacks: other scripts, emoji, and those that are invisible. */
 const MISSING =
   /[^\u0020-\u007e\u00a1-\u00ac\u00ae-\u02af\u0370-\u0377\u037a-\u03ff\u0400-\u052f\u1e00-\u1fff\u2010-\u2027\u2030-\u205e\u20a0-\u20bf\u2116\u2122\u2191\u2193\u2212]+/g;
 
-/** On one line. Empty where little of it can be drawn: a picture must show no boxes. */
+/**
+ * The text on one line, without characters that would be drawn as boxes. Empty if more than half of its
+ * letters are such characters.
+ */
 function drawable(text: string): string {
   const kept = text.normalize('NFC').replaceAll(/\s+/g, ' ').replaceAll(MISSING, '');
   const letters = (of: string): number => of.match(/\p{L}/gu)?.length ?? 0;
   return 2 * letters(kept) < letters(text) ? '' : kept.trim();
 }
 
-/** Parts of the size of the letters: about a tenth more than what most take, so that no line is too long. */
+/** In parts of the font size: about a tenth more than most letters take, so that no line is too long. */
 function widthOf(character: string): number {
   if (/[iljfItIіїІЇ1.,;:!'’()[\]|\- ]/.test(character)) return 0.34;
   if (/[mwMW@№…—%жшщюЖШЩЮ]/.test(character)) return 1.1;
   return /\p{Lu}/u.test(character) ? 0.8 : 0.58;
 }
 
-/** The lines of a text: the last ends with an ellipsis where there is more. Long words are broken. */
+/**
+ * Breaks a text into lines, and long words into parts. The last line ends with an ellipsis if there is more.
+ */
 function wrapped(text: string, size: number, maxLines: number): string[] {
   const room = TEXT_WIDTH / size;
   const lines: string[] = [];

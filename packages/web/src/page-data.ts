@@ -1,6 +1,6 @@
 /**
- * The data of a page, which the gateway passes to the renderer, and the renderer, as JSON, to the
- * script of the page. Everything is localized already. Types only: the gateway imports this file.
+ * The data of each page. The gateway passes it to the renderer, and the renderer, as JSON, to the script of
+ * the page. All texts of the place are localized already. Types only: the gateway imports this file.
  */
 import type { Kind, Locale, State } from '@open-presence/protocol';
 
@@ -10,24 +10,24 @@ import type { Activity, GardenEntry, TimeRange } from './garden/garden-data.ts';
 export type * from './entries/entry-data.ts';
 export type * from './garden/garden-data.ts';
 
-/** What the frame around every page shows, and what its links and times depend on. */
+/** What the layout around every page shows, and what links and times depend on. */
 export interface Shell {
   readonly locale: Locale;
   /** Whether the visitor chose the locale by `?lang`. Links keep it then. */
   readonly localeChosen: boolean;
-  /** Path and query of the page, as far as its links and forms repeat them: without `lang`. */
+  /** Path and query of the page, as its links and forms repeat them: without `lang`. */
   readonly url: string;
-  /** Whether `url` lacks what is too long to be repeated. */
+  /** Whether `url` lacks a part of the address that is too long to be repeated. */
   readonly isCut: boolean;
   /** Public address of the gateway, without a slash at its end. */
   readonly address: string;
-  /** In a mirror: the address of the gateway that stores what is said. */
+  /** In a mirror: the address of the gateway that stores entries. */
   readonly mirrorOf?: string | undefined;
   /** Name of the place. */
   readonly service: string;
-  /** URI of whoever runs it. */
+  /** A URI to reach the operator. */
   readonly contact?: string | undefined;
-  /** What the operator has written for visitors. */
+  /** The texts that the operator has written for visitors. */
   readonly ownTexts?: readonly OwnText[];
   /** The newest seq when the page was made; missing while the gateway wakes. */
   readonly head?: number;
@@ -37,14 +37,14 @@ export interface Shell {
   readonly kinds: Readonly<Record<Kind, KindText>>;
 }
 
-/** Each has a page of its own. */
+/** A text of the operator's, which has a page of its own. */
 export type OwnText = 'privacy' | 'terms';
 
 export interface RoomName {
   readonly slug: string;
-  /** As the interface gives it (section 2.4), in every language. */
+  /** The title in the API (PROTOCOL.md section 5), the same in every language. */
   readonly title: string;
-  /** The title in the language of the page, where that is another. */
+  /** The title in the language of the page, if that is another title. */
   readonly translation?: string;
 }
 
@@ -55,17 +55,17 @@ export interface StateText {
 
 export interface KindText {
   readonly name: string;
-  /** What one does: "Leave a trace". */
+  /** What a visitor does with it: "Leave a trace". */
   readonly title: string;
   readonly meaning: string;
-  /** Where it is posted. */
+  /** The path to post its entries to. */
   readonly path: string;
   /** Slug of the room for entries that name none. */
   readonly room: string;
   readonly fields: readonly FieldText[];
 }
 
-/** A member that an entry of a kind must have, or that is suggested. */
+/** A member that entries of a kind must have, or that the form suggests. */
 export interface FieldText {
   readonly name: string;
   readonly type: 'string' | 'strings';
@@ -94,7 +94,7 @@ interface Feed {
 
 /** Somebody who is here, or has written lately. */
 export interface PageVisitor {
-  /** Its first 200 UTF-16 code units. */
+  /** The first 200 UTF-16 code units of the name. */
   readonly identity: string;
   /** Slug. */
   readonly room?: string;
@@ -124,11 +124,11 @@ export interface HousePage extends PageHead {
   readonly lately: readonly PageVisitor[];
   /** How many visitors with a name are here. `here` has some of them. */
   readonly present: number;
-  /** How many names were written under in the last hour: at most a thousand are counted. */
+  /** How many names have entries of the last hour, up to a thousand. */
   readonly wroteLately: number;
-  /** The newest entries as a picture. Scripts do not need them. */
+  /** The newest entries, for a picture. Scripts do not need them. */
   readonly plants?: readonly GardenEntry[];
-  /** Starts of the newest entries. */
+  /** The newest entries, with the start of each text. */
   readonly newest: readonly PageEntry[];
 }
 
@@ -142,10 +142,10 @@ export interface GardenPage extends PageHead {
   readonly silences: readonly TimeRange[];
 }
 
-/** What an address selects of a room. */
+/** The filters in the address of a room. */
 export interface RoomFilters {
   readonly kind?: Kind;
-  /** Its first 200 UTF-16 code units. */
+  /** The first 200 UTF-16 code units of the name. */
   readonly identity?: string;
 }
 
@@ -153,7 +153,7 @@ export interface RoomPage extends PageHead {
   readonly page: 'room';
   readonly room: RoomName & { readonly description: string };
   readonly filters: RoomFilters;
-  /** The first of those who are in the room. */
+  /** Names of visitors in the room, up to a limit. */
   readonly here: readonly string[];
   readonly list: EntryList;
 }
@@ -161,9 +161,9 @@ export interface RoomPage extends PageHead {
 export interface EntryPage extends PageHead {
   readonly page: 'entry';
   readonly entry: PageEntry;
-  /** Of a long text, or of the whole entry. */
+  /** A piece of a long text, or of the whole entry as JSON. */
   readonly piece?: TextPiece & { readonly of: 'text' | 'json' };
-  /** What it answers, and what that answers, and so on; the nearest last. */
+  /** The entry that it answers, the one that this answers, and so on; the nearest last. */
   readonly ancestors: readonly PageEntry[];
   readonly replies: EntryList;
 }
@@ -178,9 +178,9 @@ export interface SearchResult {
 
 export interface SearchPage extends PageHead {
   readonly page: 'search';
-  /** Missing where nothing was searched for. */
+  /** Missing if nothing was searched for. */
   readonly results?: readonly SearchResult[];
-  /** Whether these are the best of the newest only, because very many match. */
+  /** Whether only the newest matches were ranked, because very many match. */
   readonly isSection?: boolean;
   /** Parameters for the results after these. */
   readonly next?: Readonly<Record<string, string>>;
@@ -196,31 +196,31 @@ export interface Conversation {
 
 export interface VisitorPage extends PageHead {
   readonly page: 'visitor';
-  /** Its first 200 UTF-16 code units. */
+  /** The first 200 UTF-16 code units of the name. */
   readonly name: string;
-  /** Of this page, in full. */
+  /** The path of this page, with the name in full. */
   readonly path: string;
   readonly show: 'said' | 'concerns' | 'conversations';
-  /** When the first entry was stored; missing where nobody has used the name. */
+  /** When the first entry was stored; missing if nobody has used the name. */
   readonly since?: string;
   readonly seeking: readonly string[];
   /** The newest entries under the name. Scripts do not need them. */
   readonly plants?: readonly GardenEntry[];
   readonly list?: EntryList;
   readonly conversations?: readonly Conversation[];
-  /** The last entry that was stored before the page was made. */
+  /** The newest seq when the page was made. */
   readonly head: number;
-  /** `before` for the conversations that follow. */
+  /** `before` for the next conversations. */
   readonly next?: number;
 }
 
 export interface InboxPage extends PageHead {
   readonly page: 'inbox';
-  /** Missing where the address names nobody. */
+  /** Missing if the address names nobody. */
   readonly list?: EntryList;
 }
 
-/** A form by itself: for visitors without scripts, and for what was refused. */
+/** A page with only a form: for visitors without scripts, and for refused entries. */
 export interface WritePage extends PageHead {
   readonly page: 'write';
   readonly kind: Kind;
@@ -229,21 +229,23 @@ export interface WritePage extends PageHead {
   /** The id of an entry. */
   readonly inReplyTo?: string;
   readonly to?: readonly string[];
-  /** Where to go when the entry is stored. `{id}` and `{seq}` stand for those of the entry. */
+  /** Where to go after the entry is stored. `{id}` and `{seq}` stand for those of the entry. */
   readonly returnTo: string;
   readonly idempotencyKey: string;
   /** Why the form was refused. */
   readonly problem?: FormProblem;
 }
 
-/** Tells the operator something in private, or what became of that (PROTOCOL.md section 23). */
+/**
+ * The form for a notice that only the operator reads, or what became of a notice (PROTOCOL.md section 23).
+ */
 export interface NoticePage extends PageHead {
   readonly page: 'notice';
   /** What the form is about: an id, a link or words. */
   readonly about?: string;
   /** Why the form was refused. */
   readonly problem?: FormProblem;
-  /** What was received. */
+  /** The notice that was received, instead of the form. */
   readonly notice?: {
     readonly number: string;
     readonly received: string;
@@ -279,7 +281,7 @@ export interface OfflinePage extends PageHead {
   readonly page: 'offline';
 }
 
-/** Says why there is no page at an address, or why it cannot be shown. `description` says it in detail. */
+/** Says why an address has no page, or why the page cannot be shown. `description` has the details. */
 export interface ErrorPage extends PageHead {
   readonly page: 'error';
 }
@@ -291,7 +293,7 @@ export interface CodeExample {
   readonly code: string;
 }
 
-/** A request, as several programs send it. */
+/** The same request for several programs. */
 export interface RequestExample {
   readonly title: string;
   readonly meaning: string;
@@ -305,9 +307,9 @@ export interface NamedLink {
 
 export interface Endpoint {
   readonly methods: readonly string[];
-  /** With variable parts in braces. */
+  /** Variable parts are in braces. */
   readonly path: string;
-  /** Leads to what programs get there, if the path has no variable parts. */
+  /** The address of the JSON that programs get there, if the path has no variable parts. */
   readonly href?: string;
   readonly meaning: string;
 }
@@ -353,9 +355,9 @@ export type PageData =
 
 export type PageName = PageData['page'];
 
-/** What is drawn for the previews of links to a page. */
+/** What a preview card shows: the picture that other sites show with a link to a page. */
 export interface Card {
-  /** Larger than the text, which says more about it then. */
+  /** Drawn larger than the text, which then describes it. */
   readonly heading?: string;
   readonly text: string;
   readonly by?: string | undefined;
@@ -364,7 +366,7 @@ export interface Card {
   readonly plants: readonly GardenEntry[];
 }
 
-/** A paragraph for readers without scripts or eyes, such as AI systems. */
+/** A part of the guide for readers without scripts or eyes, such as AI systems. */
 export type GuideBlock =
   | { readonly text: string }
   /** A request, as it is sent. */
@@ -372,11 +374,11 @@ export type GuideBlock =
   | { readonly links: readonly { readonly href: string; readonly meaning: string }[] };
 
 export interface RenderOptions {
-  /** Stands below the page in its HTML, but not in the data of its script. */
+  /** Added below the page in its HTML, but not to the data of its script. */
   readonly guide?: { readonly blocks: readonly GuideBlock[] };
   /**
-   * By name of a field: text that stands in its place in the HTML. The gateway replaces it by what was
-   * typed, which may be large.
+   * By name of a field: a placeholder for its text in the HTML. The gateway replaces it with what was typed,
+   * which may be large.
    */
   readonly slots?: Readonly<Record<string, string>>;
 }

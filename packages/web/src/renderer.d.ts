@@ -1,4 +1,4 @@
-/** What the built renderer (`dist/server/renderer.js`) exports. */
+/** The exports of the built renderer, `dist/server/renderer.js`. */
 import type { Locale } from '@open-presence/protocol';
 
 import type { RenderPage, Shell } from './page-data.ts';
@@ -10,24 +10,24 @@ export declare const iconPath: string;
 export declare const serviceWorker: string;
 /** The web application manifest of a place with this name. */
 export declare function webManifest(service: string, locale: Locale): object;
-/** Of a page that only the pages have words for. */
+/** Title and description of a page that only this package has words for. */
 export declare function pageTexts(
   page: 'inbox' | 'notice' | 'offline' | 'privacy' | 'search' | 'terms',
   locale: Locale,
 ): { readonly title: string; readonly description: string };
-/** Of the page of a name, which is isolated and short enough for a title. */
+/** Title and description of the page of a name. `name`: isolated, and short enough for a title. */
 export declare function visitorTexts(
   name: string,
   locale: Locale,
 ): { readonly title: string; readonly description: string };
-/** What the links and forms of a page repeat of its address: without the language. */
+/** The part of an address that the links and forms of a page repeat: without the language. */
 export declare function repeatedAddress(
   path: string,
   query: URLSearchParams,
 ): Pick<Shell, 'url' | 'isCut'>;
-/** The address of a page from this one: keeps the language that the visitor chose. */
+/** The address of another page. Keeps the language that the visitor chose. */
 export declare function href(shell: Shell, path: string): string;
-/** The parameters that a page repeats. */
+/** The parameters of its address that a page repeats. */
 export declare function queryIn(shell: Shell): URLSearchParams;
 /** What the place is, for people. */
 export declare function leadOf(locale: Locale): string;

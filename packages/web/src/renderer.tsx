@@ -41,7 +41,7 @@ const PAGES = {
   write: Write,
 } satisfies Record<PageName, unknown>;
 
-/** Controls and noncharacters that HTML may not have. */
+/** Control characters and noncharacters that HTML does not allow. */
 // oxlint-disable-next-line no-control-regex -- It looks for controls.
 const FORBIDDEN = /[\0-\x08\v\f\x0e-\x1f\x7f-\x9f\ufdd0-\ufdef\ufffe\uffff]/g;
 
@@ -57,7 +57,7 @@ export { webManifest } from './web-manifest.ts';
 
 export const iconPath: string = ICONS.svg;
 
-/** Another text after each build, so that browsers store what its pages load. */
+/** Its first line changes with the assets, so that browsers store the new ones for the offline page. */
 export const serviceWorker: string = `// ${JSON.stringify([assetsOf('offline', 'en'), assetsOf('offline', 'uk')])}\n${worker}`;
 
 /** What the place is, for people. */

@@ -1,4 +1,4 @@
-/** In thousands, rounded. */
+/** A size in the greatest unit that fits, rounded. Units differ by a factor of 1000. */
 export function sizeText(
   bytes: number,
   units: readonly [string, ...string[]],

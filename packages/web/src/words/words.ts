@@ -1,4 +1,4 @@
-/** The words of all languages: for the server. The script of a page loads one. */
+/** The words of all languages, for the server. The script of a page loads those of one. */
 import type { Locale } from '@open-presence/protocol';
 
 import { en, type Words } from './en.ts';
