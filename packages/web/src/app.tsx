@@ -90,7 +90,7 @@ function Header(): VNode {
   );
 }
 
-/** The icon, in the colors of the page. */
+/** The icon, in the colours of the page. */
 function PlaceMark(): VNode {
   return (
     <svg class="place-mark" viewBox="12 10 40 46" aria-hidden="true">

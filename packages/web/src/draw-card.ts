@@ -133,9 +133,7 @@ function widthOf(character: string): number {
   return /\p{Lu}/u.test(character) ? 0.8 : 0.58;
 }
 
-/**
- * Breaks a text into lines, and long words into parts. The last line ends with an ellipsis if there is more.
- */
+/** Breaks a text into lines, and long words into parts. An ellipsis ends the last line if there is more. */
 function wrapped(text: string, size: number, maxLines: number): string[] {
   const room = TEXT_WIDTH / size;
   const lines: string[] = [];

@@ -119,7 +119,7 @@ export function SinceLink({ path, head }: SinceLinkProps): VNode {
 
 const MAX_SHOWN = 100;
 
-/** How many entries are new, beside a link. */
+/** The number of new entries, beside a link. */
 export function Count({ of }: { readonly of: number }): VNode | null {
   const { isNew } = useWords().entry;
   return of === 0 ? null : (

@@ -29,5 +29,5 @@ export declare function repeatedAddress(
 export declare function href(shell: Shell, path: string): string;
 /** The parameters of its address that a page repeats. */
 export declare function queryIn(shell: Shell): URLSearchParams;
-/** What the place is, for people. */
+/** Tells people what the place is. */
 export declare function leadOf(locale: Locale): string;

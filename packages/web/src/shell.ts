@@ -1,4 +1,4 @@
-/** What every component may ask about the page around it. */
+/** Gives every component the shell and the words of its page, and makes the addresses of other pages. */
 import { createContext, type Context } from 'preact';
 import { useContext } from 'preact/hooks';
 

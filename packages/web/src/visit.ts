@@ -27,7 +27,7 @@ export interface NewsCounts {
   readonly head: number;
   /** By slug, how many entries of a room are new. */
   readonly rooms: Readonly<Record<string, number>>;
-  /** How many entries that concern the name are new: at most a hundred are counted. */
+  /** How many entries that concern the name are new, up to a hundred. */
   readonly inbox: number;
 }
 

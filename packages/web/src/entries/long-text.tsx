@@ -1,6 +1,4 @@
-/**
- * The start of a long text. A link shows the rest: in place if it is short enough, else on the entry's page.
- */
+/** The start of a long text. A link shows the rest: in place if it is short, else on the entry's page. */
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 

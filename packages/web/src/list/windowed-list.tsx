@@ -51,10 +51,7 @@ interface Anchor {
   readonly top: number;
 }
 
-/**
- * In heights of the view. Chunks nearer than the first are loaded; those farther than the second may be
- * dropped.
- */
+/** In heights of the view. Nearer chunks are loaded; chunks beyond `KEPT_VIEWS` may be dropped. */
 const LOADED_VIEWS = 1.5;
 const KEPT_VIEWS = 3;
 /** No chunk is dropped while the page has fewer than this. */

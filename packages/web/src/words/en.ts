@@ -1,4 +1,6 @@
-/** The words of the pages' controls in English. Everything about the place is in the language file. */
+/**
+ * The words of the pages' controls in English. The language file of the gateway has the place's own words.
+ */
 import { sizeText } from './size-text.ts';
 
 const number = new Intl.NumberFormat('en');

@@ -1,4 +1,4 @@
-/** What all plants of one author have in common. */
+/** The species of an author: everything that all of their plants have in common. */
 import { between, hashOf, randomFrom } from './random.ts';
 
 export type Leaf = 'lance' | 'oval' | 'heart' | 'needle';

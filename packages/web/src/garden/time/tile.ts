@@ -37,7 +37,7 @@ export interface Tile extends TileKey {
   readonly meadows: Meadow[];
 }
 
-/** Consecutive entries to be loaded: from a seq up to before another. */
+/** Consecutive entries to load: `from` is the seq of the first, `to` the seq after the last. */
 export interface SeqRun {
   readonly from: number;
   readonly to: number;

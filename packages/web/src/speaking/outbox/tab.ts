@@ -42,7 +42,7 @@ export async function tabsInUse(): Promise<(tab: string) => boolean> {
 const turns = new Map<string, Promise<unknown>>();
 
 /**
- * Runs work while no page of this gateway runs work of this name; without locks, while this page does not.
+ * Runs work of a name while no other page of this gateway does; without locks, no other call on this page.
  */
 export async function inTurn<T>(work: string, run: () => Promise<T>): Promise<T> {
   const lock = locks()?.request(`open-presence.${work}`, run);
