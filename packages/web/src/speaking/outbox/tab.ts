@@ -42,7 +42,8 @@ export async function tabsInUse(): Promise<(tab: string) => boolean> {
 const turns = new Map<string, Promise<unknown>>();
 
 /**
- * Runs work of a name while no other page of this gateway does; without locks, no other call on this page.
+ * Runs work when no other page of this gateway runs work of this name. Without locks, waits only for work on
+ * this page.
  */
 export async function inTurn<T>(work: string, run: () => Promise<T>): Promise<T> {
   const lock = locks()?.request(`open-presence.${work}`, run);
