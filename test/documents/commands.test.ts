@@ -127,13 +127,13 @@ test(
         'presence verify --data /var/lib/presence',
         'presence verify --data /var/lib/presence --json',
         'presence verify https://presence.example',
-        'presence verify https://presence.example --new',
         'presence verify log.ndjson.zst',
         'presence verify log.ndjson.zst --checkpoint FILE',
         'presence stats --data /var/lib/presence',
         'presence stats --data /var/lib/presence --top 50 --json',
       ])
         await run(command, /6/);
+      await run('presence verify https://presence.example --new', /0 entries/);
 
       const mirrors = 'presence mirror https://presence.example --data /var/lib/mirror';
       await run(`${mirrors} --once`, /6/);

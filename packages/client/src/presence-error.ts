@@ -73,10 +73,10 @@ export class PresenceError extends Error {
     return this.problem?.faults ?? [];
   }
 
-  /** Whether the same request may succeed later. */
+  /** Whether the same request may succeed later. 429: a proxy limits callers, though no gateway does. */
   get isTemporary(): boolean {
     if (this.status === undefined) return this.code === 'unreachable';
-    return [502, 503, 504, 507].includes(this.status);
+    return [429, 502, 503, 504, 507].includes(this.status);
   }
 }
 

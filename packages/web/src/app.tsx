@@ -178,8 +178,6 @@ function useStatus(): State | undefined {
       if (document.visibilityState !== 'visible') return;
       const current = await fetchStatus();
       setStatus(current);
-      // On the document, too, as the server renders it.
-      document.documentElement.dataset['status'] = current ?? 'unreachable';
     };
     const onChange = (): void => void update();
     // An entry that could not be sent may say more than the last status.

@@ -20,7 +20,7 @@ interface DocumentProps extends RenderOptions {
 export function Document({ data, page, guide, slots = {} }: DocumentProps): VNode {
   const words = wordsIn(data.shell.locale);
   return (
-    <html lang={data.shell.locale} data-status={data.shell.status} data-page={data.page}>
+    <html lang={data.shell.locale} data-page={data.page}>
       <Head data={data} />
       <body>
         <div id="page">

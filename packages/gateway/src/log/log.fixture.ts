@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 
-import type { Filter, Kind, EntryMetadata } from '@open-presence/protocol';
+import { type EntryMetadata, type Filter, FILTER_NAMES, type Kind } from '@open-presence/protocol';
 
 import { facet } from './facet.ts';
 import type { AppendResult, Draft, Log, LogRead, Selection, Spool, StoredText } from './log.ts';
@@ -44,8 +44,7 @@ export function draftOf(saying: DraftFields = {}): InlineDraft {
 }
 
 function filtersOf({ members = {} }: DraftFields): [Filter, string][] {
-  const names = ['identity', 'identityType', 'seeking', 'to', 'inReplyTo'] as const;
-  return names.flatMap((name) =>
+  return FILTER_NAMES.flatMap((name) =>
     (members[name] ?? []).map((value): [Filter, string] => [name, value]),
   );
 }

@@ -66,8 +66,14 @@ async function attempt({ key, kind, locale, body }: OutboxItem): Promise<Outcome
     return { state: 'stored', at: Date.now(), entry: storedEntry(entry) };
   } catch (error) {
     // Anything but a refusal may pass: there was no connection, or a proxy answered.
-    const { status = 0, problem, message, retryAfterMs = 0 } = error as Partial<PresenceError>;
-    if (status < 400 || status >= 500)
+    const {
+      status = 0,
+      problem,
+      message,
+      retryAfterMs = 0,
+      isTemporary,
+    } = error as Partial<PresenceError>;
+    if (isTemporary === true || status < 400 || status >= 500)
       return { state: 'failed', retryAfterMs, reason: problem?.detail };
     return { state: 'refused', problem: problem ?? { detail: message ?? String(status) } };
   }
