@@ -1,20 +1,20 @@
-/** Has the replica apply messages in their order. All that have come share one transaction. */
+/** Has the replica apply messages in their order. Messages that wait together share one transaction. */
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { OrderedBatch, Replica } from '@open-presence/gateway/replica';
 
 export interface ApplierCallbacks {
-  /** The id of the stream, when messages have come. */
+  /** The id of the stream. Called only once messages have come, when it is known. */
   readonly stream: () => string;
-  /** Where to read on from when everything up to the position is applied. */
+  /** The message to read on from once everything up to the position is applied. */
   readonly resumeAt: (position: number) => number;
-  /** `results`: undefined for a message that was applied before. */
+  /** `results`: undefined for a message that was applied before, or is void. */
   readonly onApplied: (batch: OrderedBatch, results: Float64Array | undefined) => void;
-  /** What was added cannot be applied now; that is tried again. */
+  /** Called each time that messages cannot be applied. The applier tries again. */
   readonly onFailed: () => void;
 }
 
-/** Bytes of messages that wait: more are not read. */
+/** Bytes of messages that may wait before `add` holds up its caller. */
 const MAX_WAITING = 8 * 1024 * 1024;
 const RETRY_MS = 500;
 
@@ -30,7 +30,7 @@ export class Applier {
     this.#callbacks = callbacks;
   }
 
-  /** Whether all that was added is applied. */
+  /** Whether every added message is applied. */
   get isIdle(): boolean {
     return this.#running === undefined;
   }
@@ -43,7 +43,7 @@ export class Applier {
     while (this.#waitingSize > MAX_WAITING) await this.#running;
   }
 
-  /** After what was added before. A failure is tried again, since what follows must find them withheld. */
+  /** Withholds the items once all earlier messages are applied. Retries until it succeeds: later messages depend on it. */
   async withhold(
     items: Parameters<Replica['withhold']>[0],
   ): Promise<{ readonly erased: Promise<number> }> {
@@ -66,7 +66,7 @@ export class Applier {
     this.#running = undefined;
   }
 
-  /** A failure is tried again: the other copies have what this one lacks. */
+  /** Repeats a failure until it passes: the other copies have what this one lacks. */
   async #apply(apply: readonly OrderedBatch[]): Promise<void> {
     const { stream, resumeAt, onApplied, onFailed } = this.#callbacks;
     const request = { apply, stream: stream(), resumeAt: resumeAt(apply.at(-1)?.position ?? 0) };

@@ -1,7 +1,7 @@
 /**
- * Compares this copy with the others, for as long as the gateway runs: each tells the link of an entry
- * that all should have by now, and a link depends on all entries before it. Owns what they tell; knows
- * neither why copies differ nor which is right, but for what most of them have.
+ * Compares this copy with the others while the gateway runs. Each copy reports the link of an entry that
+ * all should have by now; a link depends on every entry before it. Owns the reports. Does not know why
+ * copies differ or which is right: it only counts how many agree with this one.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -10,10 +10,10 @@ import type { Seq, StreamAddress } from '@open-presence/gateway/replica';
 
 import { gatewayOf } from '../publishing/publisher.ts';
 
-/** What a copy tells, as JSON. */
+/** One report of a copy, sent as JSON. */
 interface CopyReport {
   readonly publisher: string;
-  /** Of its newest entry, or one shortly before, and of those that the others reported last: to have some in common. */
+  /** The link of an entry near its head, and of the entries that the others reported last: so that some are in common. */
   readonly links: readonly EntryLink[];
 }
 
@@ -38,7 +38,7 @@ interface OtherCopy {
 }
 
 export const REPORT_MS = 2000;
-/** Follows the name of the stream in the subject on which gateways report what they have. */
+/** The end of the subject of the reports, after the name of the stream. */
 export const COPIES_SUFFIX = '-copies';
 /** Reports the link of the head this many reports ago: a slower gateway has to have that entry. */
 const REPORTS_BEHIND = 5;
@@ -58,7 +58,7 @@ export class CopyComparison {
   readonly #others = new Map<string, OtherCopy>();
   #heads: Seq[] = [];
 
-  /** `onDifference`: after each comparison, with a fault while another copy differs. The stream must not store the reports. */
+  /** `onDifference`: called after each comparison, with a fault while another copy differs. */
   constructor(
     connection: NatsConnection,
     { stream }: StreamAddress,
@@ -66,6 +66,7 @@ export class CopyComparison {
     onDifference: (fault: Error | undefined) => void,
   ) {
     this.#connection = connection;
+    // Outside the subjects of the stream, which would store the reports.
     this.#subject = `${stream}${COPIES_SUFFIX}`;
     this.#copy = copy;
     this.#onDifference = onDifference;
@@ -74,7 +75,7 @@ export class CopyComparison {
     });
   }
 
-  /** Tells the others what this copy has, until aborted. Throws where most of all copies have another log. */
+  /** Reports to the others until aborted. Throws if more copies differ from this one than agree with it, itself counted. */
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       this.#report();
@@ -110,7 +111,7 @@ export class CopyComparison {
   #compare({ publisher, links }: CopyReport): void {
     const [newest] = links;
     if (publisher === this.#copy.publisher || newest === undefined) return;
-    // The same after a restart: a copy that is started again and again has one vote.
+    // A gateway keeps its identity over restarts: one that is started again and again has one vote.
     const copy = gatewayOf(publisher);
     const now = performance.now();
     const compared = links.flatMap(({ seq, link }) =>

@@ -1,4 +1,4 @@
-/** Measures how far this copy is behind its stream, and tells all threads. */
+/** Measures how far this copy is behind its stream, and writes it into the state that all threads share. */
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { ReplicaState } from '@open-presence/gateway/replica';
@@ -12,13 +12,13 @@ export interface MeasuredCopy {
   readonly applied: () => number;
 }
 
-/** Until aborted. While the servers cannot be asked, the time goes on and the count stays. */
+/** Measures until aborted. While the servers cannot be asked, both values stay as they are. */
 export async function measureLag(
   { lastOfStream, applied }: MeasuredCopy,
   state: Pick<ReplicaState, 'messagesBehind' | 'completeAt'>,
   signal: AbortSignal,
 ): Promise<void> {
-  // What the stream had at a time: the copy was complete then once it has applied that.
+  // The newest message at an earlier time: once it is applied, the copy was complete at that time.
   let asked: { readonly at: number; readonly last: number } | undefined;
   while (!signal.aborted) {
     try {

@@ -1,4 +1,4 @@
-/** Decides what becomes of each message: chunks go to the folder of uploads, all else is applied. */
+/** Handles each message of the stream: writes chunks to the folder of uploads, and has all others applied. */
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import {
@@ -21,21 +21,21 @@ import type { ReceivedUploads } from './received-uploads.ts';
 const RETRY_MS = 500;
 
 export interface MessageHandlerParts {
-  /** What this copy had applied at the start. */
+  /** The last message that this copy had applied at the start. */
   readonly position: number;
   readonly applier: Applier;
   readonly uploads: ReceivedUploads;
   readonly publisher: Publisher;
-  /** `erased`: how many entries a withholding of this gateway has withheld; undefined where its message is void. */
+  /** Called for a withholding of this gateway. `erased`: resolves to the number of entries; undefined if it is void. */
   readonly onWithholding: (number: number, erased: Promise<number> | undefined) => void;
-  /** The messages of the stream that have the chunks of an upload. */
+  /** Reads the messages with the chunks of an upload from the stream. */
   readonly chunksOf: (upload: string) => AsyncIterable<PlacedMessage>;
-  /** Called with the fault where an upload cannot be stored now, and without where it can. */
+  /** Called with a fault if the files of an upload cannot be changed now, and without one if they can. */
   readonly onOutcome: (fault?: Error) => void;
   readonly signal: AbortSignal;
 }
 
-/** To be called with the messages in their order, each when the one before is seen to. */
+/** The caller passes messages in their order, each after the previous call has resolved. */
 export class MessageHandler {
   readonly #parts: MessageHandlerParts;
 
@@ -43,7 +43,7 @@ export class MessageHandler {
     this.#parts = parts;
   }
 
-  /** Handles what is left of the message at the position, which is deleted. */
+  /** Handles the replacement of the deleted message at the position. */
   async handleErased(position: number, replacement: PlacedMessage): Promise<void> {
     const { kind, time, drafts, forms, upload } = unpackReplacement(replacement.payload);
     if (upload !== undefined) await this.#untilStored(() => this.#parts.uploads.giveUp(upload));
@@ -51,10 +51,10 @@ export class MessageHandler {
     await this.handle({ ...replacement, kind, position, time, payload }, forms);
   }
 
-  /** `forms`: of the drafts of a message that is erased. */
+  /** `forms`: those of the drafts of an erased message. */
   async handle(message: PlacedMessage, forms?: readonly DraftForm[]): Promise<void> {
     const { publisher, uploads } = this.#parts;
-    // It was read where the message was that it replaces.
+    // It was read already, at the position of the message that it replaces.
     if (message.kind === 'replacement') return;
     const isOwn = message.publisher === publisher.id;
     if (isOwn) publisher.settle(message.number);
@@ -70,7 +70,7 @@ export class MessageHandler {
 
   async #receiveChunk(message: PlacedMessage, isOwn: boolean): Promise<void> {
     const { uploads } = this.#parts;
-    // Of one that is erased, nothing is left.
+    // An erased chunk.
     if (message.payload.length === 0) return;
     const chunk = unpackChunk(message.payload);
     if (isVoid(message.time, message)) {
@@ -110,7 +110,7 @@ export class MessageHandler {
     await applier.add({ position, time, nonce, ...origin, drafts, forms, unusedUploads });
   }
 
-  /** Returns false where the stream has not the whole body, or another one. */
+  /** Returns false if the stream lacks a part of the body, or has another body. */
   async #placeUpload(
     large: LargeBody,
     position: number,
@@ -157,7 +157,7 @@ export class MessageHandler {
     }
   }
 
-  /** What the disk refuses is tried again: the other copies have it. */
+  /** Repeats the work while the disk fails: the other copies have the upload. */
   async #untilStored(work: () => Promise<void>): Promise<void> {
     const { onOutcome, signal } = this.#parts;
     for (;;) {

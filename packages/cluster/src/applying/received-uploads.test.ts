@@ -1,4 +1,4 @@
-// What becomes of an upload follows from the messages of the stream.
+// The messages of the stream alone decide whether a copy takes an upload.
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -72,11 +72,11 @@ describe('uploads of a stream', () => {
     add(11, 10);
     assert.ok(uploads.isWhole(BODY));
     uploads.completed(NAME, 12);
-    assert.ok(!uploads.isWhole(BODY), 'a draft that comes twice has it once');
+    assert.ok(!uploads.isWhole(BODY), 'a second draft does not get it');
     assert.equal(uploads.resumeAt(12), 13);
   });
 
-  it('are not whole when one byte of the stream is another', () => {
+  it('are not whole when one byte in the stream differs', () => {
     const wrong = [BYTES.with(12, 0), BYTES.with(BYTES.length - 1, 0)].map((bytes) =>
       Buffer.from(bytes),
     );
@@ -87,7 +87,7 @@ describe('uploads of a stream', () => {
     }
   });
 
-  it('are abandoned when their gateway is silent for a day, or starts again', async () => {
+  it('are abandoned when their gateway is silent for more than a day, or starts again', async () => {
     add(7, 0);
     assert.deepEqual(uploads.abandonedBy(messageOf(OTHER, 8, 0.9)), []);
     assert.deepEqual(uploads.abandonedBy(messageOf(KILLED, 9, 0.9)), []);
@@ -99,7 +99,7 @@ describe('uploads of a stream', () => {
     assert.ok(!uploads.isWhole(BODY));
   });
 
-  it('have their final place when their bytes are those that were sent, and no other', async () => {
+  it('get their final place only if their bytes are those that were sent', async () => {
     const bytes = Buffer.from('"text":"of two chunks"}');
     const large = { ...BODY, size: bytes.length, digest: digestOf(bytes) };
     const write = (from: number, to?: number): Promise<void> =>

@@ -1,15 +1,16 @@
 /**
- * The large bodies that arrive in chunks, in the folder of uploads. Owns which of them are unfinished:
- * a restart reads the stream again from the first message of the oldest, since chunks are not flushed.
- * What becomes of an upload follows from the messages since its first chunk alone, on all copies alike.
- * One that was given up stays so, whatever comes of it later: its chunks are erased in the stream.
+ * The uploads that arrive in chunks: large bodies and their facets. Owns which of them are unfinished.
+ * Chunks are not flushed, so a restart reads the stream again from the first message of the oldest
+ * unfinished upload. Only the messages since its first chunk decide what happens to an upload, so all
+ * copies decide alike. An upload that was given up stays so, even if more chunks come: the stream
+ * eraser deletes its chunks.
  *
- * Invariant: All copies take an upload, or all refuse it: the bytes in the stream decide, not those
- *   on a disk.
+ * Invariant: Either all copies take an upload or all refuse it: the bytes in the stream decide, not
+ *   the bytes on a disk.
  * Test: `test/cluster/uploads.test.ts` “makes none in any copy where the stream has other bytes of
  *   it” “faults of disks while an upload travels”
- * Test: `packages/cluster/src/applying/received-uploads.test.ts` “are not whole when one byte of
- *   the stream is another”
+ * Test: `packages/cluster/src/applying/received-uploads.test.ts` “are not whole when one byte in
+ *   the stream differs”
  */
 import {
   BodyDigest,
@@ -21,7 +22,7 @@ import {
 import { gatewayOf } from '../publishing/publisher.ts';
 import type { Chunk, PlacedMessage } from '../stream/message.ts';
 
-/** An upload is abandoned after this silence of its publisher, or once its gateway was started again. */
+/** An upload is abandoned when its publisher is silent for longer, or its gateway has started again. */
 const ABANDONED_MS: number = VALID_MS;
 
 interface Upload {
@@ -30,9 +31,9 @@ interface Upload {
   readonly position: number;
   /** When the stream took the last message of its publisher, in ms since 1970. */
   last: number;
-  /** The body as far as it has come without a gap. */
+  /** The body up to the first missing byte. */
   readonly body: BodyDigest;
-  /** Chunks of the body after a gap, by where they begin: few, as its publisher has few on their way. */
+  /** Chunks of the body after a gap, by their offset: few, since the publisher sends only a few at once. */
   readonly ahead: Map<number, Uint8Array>;
   isCompleted: boolean;
 }
@@ -40,20 +41,20 @@ interface Upload {
 export class ReceivedUploads {
   readonly #files: UploadFiles;
   readonly #unfinished = new Map<string, Upload>();
-  /** Uploads whose draft has come, in the order of the drafts. */
+  /** Uploads that a draft got, in the order of the drafts. */
   readonly #completed: { readonly name: string; readonly position: number }[] = [];
-  /** Abandoned uploads. */
+  /** Uploads that were given up. */
   readonly #unused: Set<string>;
-  /** Abandoned uploads to be stored as such with the next commit. A later chunk adds its upload again. */
+  /** Given-up uploads to be recorded with the next commit. A later chunk adds its upload again. */
   #unstored: string[] = [];
 
-  /** `unused`: uploads that were abandoned before this start. */
+  /** `unused`: uploads that were given up before this start. */
   constructor(files: UploadFiles, unused: Iterable<string> = []) {
     this.#files = files;
     this.#unused = new Set(unused);
   }
 
-  /** To be called with each message, before anything else of it. Returns the uploads that are abandoned now. */
+  /** The caller passes each message before it handles it. Returns the uploads that are abandoned now. */
   abandonedBy({ publisher, time }: Pick<PlacedMessage, 'publisher' | 'time'>): string[] {
     const abandoned: string[] = [];
     const gateway = gatewayOf(publisher);
@@ -89,20 +90,20 @@ export class ReceivedUploads {
     }
   }
 
-  /** Whether exactly this body has come, and no draft of it yet. */
+  /** Whether exactly this body has come, and no draft has got it yet. */
   isWhole(large: LargeBody): boolean {
     const upload = this.#unfinished.get(large.name);
     return upload !== undefined && !upload.isCompleted && upload.body.isOf(large);
   }
 
-  /** To be called when the draft, which is at this position, is about to be applied. */
+  /** The draft at this position is about to be applied, with this upload. */
   completed(name: string, position: number): void {
     const upload = this.#unfinished.get(name);
     if (upload !== undefined) upload.isCompleted = true;
     this.#completed.push({ name, position });
   }
 
-  /** Where to read on from once everything up to the position is applied. */
+  /** The message to read on from once everything up to the position is applied. */
   resumeAt(position: number): number {
     while ((this.#completed[0]?.position ?? Number.POSITIVE_INFINITY) <= position) {
       const [finished] = this.#completed.splice(0, 1);
@@ -125,25 +126,25 @@ export class ReceivedUploads {
     return this.#unused.has(name);
   }
 
-  /** No draft gets it from now on. An entry that has it keeps it. */
+  /** No draft gets the upload from now on. An entry that has it keeps it. */
   async giveUp(name: string): Promise<void> {
     await this.discard(name);
     this.#unused.add(name);
     this.#unstored.push(name);
   }
 
-  /** Uploads that were abandoned since the last call. The caller stores their names with its next commit. */
+  /** The uploads given up since the last call. The caller records them with its next commit. */
   takeUnused(): string[] {
     return [...new Set(this.#unstored.splice(0))];
   }
 
-  /** Removes what was received. An entry that has it in its final place keeps it. */
+  /** Removes the received files. An entry that has them in their final place keeps them. */
   async discard(name: string): Promise<void> {
     await this.#files.discard(name);
     this.#unfinished.delete(name);
   }
 
-  /** To be called with a draft that cannot have the body. One that was placed before for another draft stays. */
+  /** For a draft that cannot have the upload. If an earlier draft got it, the upload stays. */
   async refuse(name: string): Promise<void> {
     const upload = this.#unfinished.get(name);
     if (upload?.isCompleted === true) return;
@@ -151,7 +152,7 @@ export class ReceivedUploads {
     else await this.giveUp(name);
   }
 
-  /** Removes it from its final place, too: no entry has it. */
+  /** Removes the files from their final place, too: no entry has them. */
   async remove(name: string): Promise<void> {
     await this.#files.remove(name);
     this.#unfinished.delete(name);

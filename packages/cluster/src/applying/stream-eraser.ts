@@ -1,8 +1,8 @@
 /**
- * Erases in the stream what withheld entries said, and what was said in messages and uploads that made no
- * entry. Each gateway sees to it that all is erased that its folder lists, whichever of them comes first: a
- * replacement is published, and only then the message deleted, whose bytes the servers overwrite.
- * Upholds that a copy that is made from nothing afterwards has the same entries, seqs and links.
+ * Erases from the stream the text of withheld entries, and messages and uploads that made no entry. Every
+ * gateway erases whatever its folder lists; it does not matter which gateway comes first. It publishes a
+ * replacement and only then deletes the message, whose bytes the servers overwrite. Upholds that a copy
+ * made from nothing afterwards has the same entries, seqs and links.
  *
  * Invariant: What was withheld is erased from the stream and from every copy.
  * Test: `test/cluster/erasing.test.ts` “what is withheld is erased from the stream”
@@ -29,7 +29,7 @@ import {
 } from '../stream/replacement.ts';
 import type { MessageStore } from '../stream/stored-messages.ts';
 
-/** How often it is looked what other gateways have withheld. */
+/** How often the eraser reads the folder's list if nobody waits for it. */
 const INTERVAL_MS = 10_000;
 const RETRY_MS = 500;
 const STEP_SIZE = 100;
@@ -38,9 +38,9 @@ interface StreamEraserParts {
   readonly messages: MessageStore;
   readonly log: ReplicaReader;
   readonly format: LogFormat;
-  /** Called with the rows of the folder that are done. */
+  /** Called with the rows of the folder's list that are done. */
   readonly onErased: (erased: ErasedMessages) => void;
-  /** Called with a fault after an attempt that failed, and without after one that did not. */
+  /** Called after each attempt, with a fault if it failed. */
   readonly onOutcome: (fault: Error | undefined) => void;
 }
 
@@ -73,7 +73,7 @@ export class StreamEraser {
         for (const resolve of waiting) resolve();
         this.#parts.onOutcome(undefined);
       } catch (error) {
-        // What the servers cannot do now, or another gateway does, is tried again.
+        // The servers may be unavailable, or another gateway may be erasing the same message: try again.
         if (!(error instanceof Error)) throw error;
         this.#waiting.unshift(...waiting);
         if (!signal.aborted) this.#parts.onOutcome(error);
@@ -102,14 +102,14 @@ export class StreamEraser {
     return step.length > 0;
   }
 
-  /** The same, of one upload. */
+  /** Erases one upload. Returns whether there may be more. */
   async #eraseUploads(): Promise<boolean> {
     const { log, messages } = this.#parts;
     const [upload] = log.unusedUploads(this.#doneUpload, 1);
     if (upload === undefined) return false;
     const { number, name } = upload;
     if (!log.hasUpload(name)) {
-      // If the upload belonged to a withheld entry, the draft has to be gone first.
+      // The upload may have belonged to a withheld entry: erase its draft first.
       while (await this.#eraseMessages());
       for await (const chunk of messages.chunksOf(name)) await this.#clear(chunk, name);
     }
@@ -123,7 +123,7 @@ export class StreamEraser {
     const { position } = erasure;
     const left = await this.#replace(erasure);
     if (left === undefined) return;
-    // First, so that no copy finds a draft in the stream, and the chunks of its body gone.
+    // Before the chunks: no copy may find a draft in the stream whose chunks are gone.
     await messages.delete(position);
     for (const name of withheldUploads(left))
       for await (const chunk of messages.chunksOf(name)) await this.#clear(chunk);
@@ -134,7 +134,7 @@ export class StreamEraser {
     }
   }
 
-  /** What is left of the message, once that is in the stream; undefined where all of it is to stay. */
+  /** Resolves with the replacement once the stream has it. Undefined if nothing of the message has to be erased. */
   async #replace({ position, first }: Erasure): Promise<Replacement | undefined> {
     const { messages, log, format } = this.#parts;
     const last = await messages.replacementOf(position);
@@ -150,7 +150,7 @@ export class StreamEraser {
     return left;
   }
 
-  /** Deletes a message that no copy needs, perhaps a chunk of an upload that no draft uses. */
+  /** Deletes a message that no copy needs. `upload`: the name, if it is a chunk of an upload that no draft uses. */
   async #clear(message: PlacedMessage, upload?: string): Promise<void> {
     const { messages } = this.#parts;
     const { position } = message;
