@@ -1,7 +1,7 @@
 /**
- * Finds out for readers whether this copy has every entry that any gateway has acknowledged. A message
- * without drafts is published: it follows all that the stream had when it was asked, so once it is
- * applied here, everything before it is too. Readers who ask meanwhile share the next one.
+ * Tells readers when this copy has every entry that any gateway has acknowledged. It publishes a message
+ * without drafts, which comes after everything that the stream has so far. Once that message is applied
+ * here, everything before it is too. Readers who ask meanwhile share the next message.
  *
  * Invariant: A gateway never tells a caller who names an entry that there is none, if another
  *   gateway has acknowledged it.
@@ -22,7 +22,7 @@ export class CatchingUp {
     this.#publisher = publisher;
   }
 
-  /** False where it cannot be known now. */
+  /** Resolves with false if it cannot be known now. */
   async ask(): Promise<boolean> {
     this.#next ??= Promise.withResolvers();
     const { promise } = this.#next;
@@ -30,7 +30,7 @@ export class CatchingUp {
     return await promise;
   }
 
-  /** To be called when a message of this gateway was applied. */
+  /** A message of this gateway was applied. */
   applied(number: number): void {
     if (number !== this.#published?.number) return;
     this.#published.answer.resolve(true);
@@ -38,7 +38,7 @@ export class CatchingUp {
     this.#publish();
   }
 
-  /** Answers everybody that it cannot be known now. */
+  /** Answers all readers that it cannot be known now. */
   giveUp(): void {
     this.#published?.answer.resolve(false);
     this.#next?.resolve(false);

@@ -1,4 +1,4 @@
-// Which drafts travel together, in virtual time: with real messages, only the load decides that.
+// Which drafts travel together, in virtual time: in real time, the load of the machine would decide.
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, mock, suite, test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
@@ -16,16 +16,16 @@ import { DraftPublisher } from './draft-publisher.ts';
 
 const STORED: WriteResult = { outcome: 'appended', seq: 1, time: 1, salt: 1 };
 const WAY_MS = 10;
-/** More bytes than travel in a message. */
+/** More bytes than a body in a message may have. */
 const LARGE = 300_000;
 
-/** A stream that takes each message, and applies it when it is told to. */
+/** A stream that takes each message, and applies it when the test says so. */
 class TestStream {
   /** How many drafts each message had. */
   readonly messages: number[] = [];
-  /** The batches that each answer had. */
+  /** The batches in each answer. */
   readonly answers: (readonly number[])[] = [];
-  /** Of every large draft. */
+  /** Resolves when the stream has the upload of every large draft. */
   readonly upload = Promise.withResolvers<void>();
   readonly #drafts: DraftPublisher;
   readonly #client: AppendingPort = {
@@ -84,7 +84,7 @@ suite('drafts', () => {
     assert.deepEqual(stream.messages, [1, 3]);
   });
 
-  test('of one who says one thing after the other do not wait, and nothing is sent behind them', () => {
+  test('of a caller who says one thing after another do not wait, and no empty message follows', () => {
     const stream = new TestStream();
     for (let said = 0; said < 3; said += 1) {
       stream.append();
@@ -94,7 +94,7 @@ suite('drafts', () => {
     assert.deepEqual(stream.messages, [1, 1, 1]);
   });
 
-  test('wait until callers who were just answered have said as much again', () => {
+  test('wait until callers who were just answered have sent as many drafts again', () => {
     const stream = new TestStream();
     stream.append(2);
     stream.append();
@@ -115,7 +115,7 @@ suite('drafts', () => {
     assert.deepEqual(stream.messages, [2, 1]);
   });
 
-  test('are answered for a thread in one message', () => {
+  test('of one thread are answered in one message', () => {
     const stream = new TestStream();
     stream.append();
     stream.append(2);
@@ -126,7 +126,7 @@ suite('drafts', () => {
     assert.deepEqual(stream.answers, [[1], [2, 3]]);
   });
 
-  test('are all answered once when they are given up, also while their uploads are on their way', async () => {
+  test('are each answered once when they are given up, even while their uploads are on their way', async () => {
     const stream = new TestStream();
     stream.append();
     stream.append();
@@ -137,7 +137,7 @@ suite('drafts', () => {
     stream.upload.resolve();
     await turn();
     mock.timers.tick(WAY_MS);
-    assert.deepEqual(stream.messages, [1], 'what was answered is not published');
+    assert.deepEqual(stream.messages, [1], 'answered drafts are not published');
     assert.equal(stream.answers.flat().length, 3);
   });
 });

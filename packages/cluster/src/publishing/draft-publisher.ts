@@ -1,7 +1,7 @@
 /**
- * Publishes the drafts of the gateway's threads, and answers each when this copy has applied it. One
- * message is on its way at a time; drafts that come meanwhile travel together in the next one, with
- * those that the callers who were just answered say next.
+ * Publishes the drafts of the gateway's threads, and answers each after this copy has applied it. Only one
+ * message is on its way at a time. Drafts that come meanwhile travel together in the next one. That
+ * message waits a short while for the callers who were just answered, who may say more.
  */
 
 import {
@@ -19,14 +19,14 @@ import {
 import type { Publisher } from './publisher.ts';
 
 const MAX_MESSAGE_SIZE = 512 * 1024;
-/** A longer one travels in chunks. */
+/** A longer body travels in chunks. */
 const MAX_BODY_SIZE = 256 * 1024;
 
-/** The next message waits for callers at most for this share of the time that the last one took. */
+/** The next message waits for callers for at most this share of the time that the last one took. */
 const WAITING_SHARE = 0.5;
 const MAX_WAITING_MS = 20;
 
-/** The results of a batch that are there, and how many are not. */
+/** A batch whose results are not complete yet. */
 interface PendingBatch {
   readonly client: AppendingPort;
   readonly batch: number;
@@ -45,7 +45,7 @@ interface Piece {
 export interface UploadSending {
   /** Writes a body to a file. Undefined where that fails. */
   spool(body: Uint8Array): Promise<LargeBody | undefined>;
-  /** Resolves when the stream has the upload, or the upload cannot be read: no copy takes its draft then. */
+  /** Resolves when the stream has the upload. Resolves too if it cannot be read: no copy takes its draft then. */
   send(large: LargeBody): Promise<void>;
   /** Removes an upload whose draft was not published. */
   discard(large: LargeBody): void;
@@ -54,13 +54,13 @@ export interface UploadSending {
 export class DraftPublisher {
   readonly #publisher: Pick<Publisher, 'publish'>;
   readonly #uploads: UploadSending;
-  /** Large drafts, whose uploads are on their way to the stream. */
+  /** Large drafts whose uploads are on their way to the stream. */
   readonly #sending = new Set<Omit<Piece, 'packed'>>();
   readonly #queue: Piece[] = [];
   #queued = 0;
   /** Published pieces, by the number of their message. */
   readonly #published = new Map<number, readonly Piece[]>();
-  /** The message that is on its way, and since when, in ms since 1970. */
+  /** The message that is on its way. `since`: in ms since 1970. */
   #onItsWay: { readonly number: number; readonly since: number } | undefined;
   /** The next message waits until there are this many drafts, or until the timer ends. */
   #expected = 0;
@@ -89,7 +89,7 @@ export class DraftPublisher {
     this.#sending.add(piece);
     const large = draft.large ?? (await this.#uploads.spool(draft.body));
     if (large !== undefined) await this.#uploads.send(large);
-    // Otherwise it was answered meanwhile.
+    // If it is gone, `giveUp` has answered it.
     if (!this.#sending.delete(piece)) return;
     if (large === undefined) {
       answer([piece], undefined);
@@ -99,14 +99,14 @@ export class DraftPublisher {
     this.#enqueue({ ...piece, packed: new Uint8Array(packed) });
   }
 
-  /** Answers that none of the drafts is stored, without publishing them. */
+  /** Answers without publishing that none of the drafts is stored. */
   refuse(client: AppendingPort, { batch, drafts: packed }: AppendRequest): void {
     const drafts = unpackDrafts(packed);
     for (const { large } of drafts) if (large !== undefined) this.#uploads.discard(large);
     sendResults([{ client, batch, results: drafts.map(() => UNAVAILABLE) }]);
   }
 
-  /** To be called when a message of this gateway was applied. `results`: packed. */
+  /** A message of this gateway was applied. `results`: packed. */
   applied(number: number, results: Float64Array | undefined): void {
     const pieces = this.#published.get(number) ?? [];
     this.#published.delete(number);
@@ -114,7 +114,7 @@ export class DraftPublisher {
     if (number === this.#onItsWay?.number) this.#next(answered, Date.now() - this.#onItsWay.since);
   }
 
-  /** Answers what is not applied yet as if it could not be stored: whether it will be is unknown. */
+  /** Answers all drafts that are not applied yet as if they could not be stored. Published ones may still be. */
   giveUp(): void {
     const numbers = [...this.#published.keys()];
     for (const number of numbers) this.applied(number, undefined);
@@ -170,7 +170,7 @@ export class DraftPublisher {
 
 const UNAVAILABLE: WriteResult = { outcome: 'unavailable', seq: 0, time: 0, salt: 0 };
 
-/** Answers the batches that have all results. `results`: undefined where none is stored. Returns how many there were. */
+/** Answers the batches that now have all results. `results`: undefined if none is stored. Returns the number of drafts. */
 function answer(
   pieces: readonly Omit<Piece, 'packed'>[],
   results: Float64Array | undefined,

@@ -1,4 +1,4 @@
-/** Publishes this gateway's messages, each until the stream has it, and knows whether the stream takes any now. */
+/** Publishes each message of this gateway until the stream has it, and knows whether the stream takes messages now. */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -7,7 +7,7 @@ import { type MessageKind, packMessage } from '../stream/message.ts';
 const ACKNOWLEDGED_WITHIN_MS = 3000;
 const RETRY_MS = 200;
 
-/** What of a `JetStreamClient` is used. */
+/** The part of a `JetStreamClient` that a publisher uses. */
 export interface StreamClient {
   /** Resolves when the stream has the message, with its position there. */
   publish(
@@ -17,13 +17,13 @@ export interface StreamClient {
   ): Promise<{ readonly seq: number }>;
 }
 
-/** The identity of the gateway that has the publisher of this id. */
+/** The identity of the gateway that has the publisher with this id. */
 export function gatewayOf(id: string): string {
   return id.slice(0, 16);
 }
 
 export class Publisher {
-  /** In hex: the identity of the gateway, then 8 random bytes for each start. */
+  /** The identity of the gateway and 8 random bytes of this start, in hex. */
   readonly id: string;
   readonly #client: Promise<StreamClient>;
   readonly #subject: string;
@@ -31,11 +31,14 @@ export class Publisher {
   readonly #unsettled = new Map<number, PromiseWithResolvers<void>>();
   #last = 0;
   #acknowledged = 0;
-  /** Undefined until the stream was asked for the first time. */
+  /** Undefined until the stream has answered or failed for the first time. */
   #isHolding: boolean | undefined;
   #isClosed = false;
 
-  /** `gateway`: see `gatewayIdentity`. `onHolding`: with a cause when a message is not acknowledged, without when one is. */
+  /**
+   * `gateway`: see `Replica.identity`. `onHolding`: called with the cause when the stream stops taking
+   * messages, and without one when it takes them.
+   */
   constructor(
     gateway: string,
     client: Promise<StreamClient>,
@@ -52,7 +55,7 @@ export class Publisher {
     return this.#unsettled.size;
   }
 
-  /** The newest position in the stream of a message of this gateway. */
+  /** The position of this gateway's newest message that the stream has acknowledged. */
   get acknowledged(): number {
     return this.#acknowledged;
   }
@@ -77,25 +80,25 @@ export class Publisher {
     return [number, settlement.promise];
   }
 
-  /** To be called when a message was seen in the stream. */
+  /** The message was seen in the stream. */
   settle(number: number): void {
     this.#unsettled.get(number)?.resolve();
     this.#unsettled.delete(number);
     this.#setHolding(undefined);
   }
 
-  /** Finds out whether the stream takes messages, by one without drafts. */
+  /** Publishes a message without drafts, to find out whether the stream takes messages. */
   probe(): void {
     if (this.inFlight === 0) void this.publish('drafts', [])[1];
   }
 
-  /** To be called when the connection is lost. */
+  /** The connection is lost. */
   suspect(cause: Error): void {
     this.#setHolding(cause);
     this.probe();
   }
 
-  /** Nothing is sent any more. */
+  /** Stops sending. */
   close(): void {
     this.#isClosed = true;
   }

@@ -4,10 +4,10 @@ import { packChunk } from '../stream/message.ts';
 import type { Publisher } from './publisher.ts';
 
 const CHUNK_SIZE = 512 * 1024 - 256;
-/** Chunks on their way: what an upload holds in memory. */
+/** How many chunks of an upload may be on their way, and so in memory, at once. */
 const WINDOW = 4;
 
-/** The body goes last: where a file cannot be read or has changed, no copy takes the upload for whole. */
+/** Sends an upload in chunks, the body last: if a file cannot be read or has changed, no copy takes the upload as whole. */
 export async function sendUpload(
   files: UploadFiles,
   publisher: Publisher,

@@ -1,14 +1,14 @@
 /**
- * Publishes the withholdings of this gateway, and answers each when nothing is left of what the entries
- * said. One that does not fit into a message is published in several: if the gateway is killed before the
- * stream has all of them, some of the entries are withheld, and the command says that it failed.
+ * Publishes the withholdings of this gateway, and answers each after the text of its entries is erased. A
+ * withholding that does not fit into one message is published in several. If the gateway is killed before
+ * the stream has all of them, only some of the entries are withheld, and the command says that it failed.
  */
 import type { OrderedWithholding } from '@open-presence/gateway/replica';
 
 import { packWithholdings } from '../stream/message.ts';
 import type { Publisher } from './publisher.ts';
 
-/** How many entries a message has withheld: undefined where no copy applies it. */
+/** How many entries a message has withheld; undefined if no copy applies the message. */
 type Erased = number | undefined;
 
 export class WithholdingPublisher {
@@ -16,7 +16,7 @@ export class WithholdingPublisher {
   readonly #erasedInStream: () => Promise<void>;
   readonly #published = new Map<number, (erased: Erased | Promise<number>) => void>();
 
-  /** `erasedInStream`: resolves when everything that the folder lists is erased in the stream. */
+  /** `erasedInStream`: resolves when the stream has erased everything that the folder lists. */
   constructor(publisher: Pick<Publisher, 'publish'>, erasedInStream: () => Promise<void>) {
     this.#publisher = publisher;
     this.#erasedInStream = erasedInStream;
@@ -41,7 +41,7 @@ export class WithholdingPublisher {
     return sum;
   }
 
-  /** `erased`: resolves when nothing is left in the folder; undefined where no copy applies the message. */
+  /** `erased`: resolves when the folder has nothing left of the entries; undefined if no copy applies the message. */
   decided(number: number, erased: Promise<number> | undefined): void {
     this.#published.get(number)?.(erased);
     this.#published.delete(number);
