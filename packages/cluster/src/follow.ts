@@ -1,4 +1,4 @@
-/** In the thread of the stream: publishes what visitors say here, and has the replica apply what the stream has. */
+/** Runs in the thread of the stream: publishes what visitors say here, and has the replica apply what the stream has. */
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
@@ -32,7 +32,7 @@ import {
   writeReadOnly,
 } from './stream/stream.ts';
 
-/** A copy that has entries serves them without the servers, if nothing has come of the stream for so long. */
+/** A copy with entries begins to serve without the servers once the stream has been silent for this long. */
 const READY_WITHOUT_SERVERS_MS = 5000;
 
 /** See `Cluster`. */
@@ -56,13 +56,13 @@ class Follower implements Orderer {
   readonly #eraser = Promise.withResolvers<StreamEraser>();
   readonly #stored = Promise.withResolvers<StoredMessages>();
   readonly #caughtUp = Promise.withResolvers<void>();
-  /** Resolves when it is known for the first time whether the stream takes messages. */
+  /** Resolves when the gateway first knows whether the stream takes messages. */
   readonly #tried = Promise.withResolvers<void>();
-  /** Whether a server could lose what it acknowledges. */
+  /** Whether a server has settings by which it could lose what it acknowledges. */
   #isServerWrong = false;
   #isConnected = true;
   #connection: NatsConnection | undefined;
-  /** How often this gateway has switched the cluster: what was asked before that may be out of date. */
+  /** How often this gateway has switched the cluster. An answer that was asked for before a switch may be out of date. */
   #switched = 0;
   #lastApplied: number;
 
@@ -138,7 +138,7 @@ class Follower implements Orderer {
     return !streamHolding && writable;
   }
 
-  /** `cause`: why the stream takes no messages; undefined where it does. */
+  /** `cause`: why the stream takes no messages; undefined if it takes them. */
   #onHolding(cause: Error | undefined): void {
     this.#hold();
     this.#tried.resolve();
@@ -176,12 +176,12 @@ class Follower implements Orderer {
           sendUpload(uploads, this.#publisher, { large, subject }),
         );
       },
-      // The next start removes what is left.
+      // Not awaited: the next start removes what is left.
       discard: ({ name }) => void this.#reportingUploads(() => uploads.remove(name)),
     };
   }
 
-  /** Resolves also where a disk or a file is at fault. */
+  /** Reports a fault of a disk or a file, and resolves then too. */
   async #reportingUploads(work: () => Promise<void>): Promise<void> {
     try {
       await work();
@@ -261,7 +261,7 @@ class Follower implements Orderer {
     }
   }
 
-  /** Throws if this copy differs from that of most gateways: its readers get wrong answers. */
+  /** Throws if most other copies differ from this one: its readers would get wrong answers. */
   async #compareCopies(connection: NatsConnection): Promise<void> {
     const { state, signal } = this.#replica;
     using log = this.#replica.reader();
@@ -315,7 +315,7 @@ class Follower implements Orderer {
   }
 }
 
-/** Where nobody answers for a stream, the client says that JetStream is off, whatever the reason. */
+/** If nobody answers for a stream, the client says that JetStream is off, whatever the reason is. */
 function reasonOf({ message }: Error): string {
   return /jetstream is not enabled/i.test(message)
     ? 'no server leads it now. Most of them have to run, with JetStream on and room on their disks'

@@ -1,17 +1,17 @@
-/** What gateways tell one another goes over core NATS, which stores nothing. */
+/** Carries frames between gateways over core NATS, which stores nothing. */
 import type { Cluster, StreamAddress } from '@open-presence/gateway/replica';
 import type { NatsConnection } from '@nats-io/transport-node';
 
 import { connectToServers } from './stream/stream.ts';
 
 export function gateways(address: StreamAddress): ReturnType<Cluster['gateways']> {
-  // Not of the subjects of the stream, which would store what is told.
+  // Outside the subjects of the stream, which would store the frames.
   const subject = `${address.stream}-presence`;
   const ending = new AbortController();
   let connection: NatsConnection | undefined;
   let isConnected = false;
   const transport: ReturnType<Cluster['gateways']> = {
-    // The client would collect what it cannot send.
+    // Without a connection, the client would collect frames in memory.
     send: (frame) => void (isConnected && connection?.publish(subject, frame)),
     onFrame: () => {},
     async [Symbol.asyncDispose]() {

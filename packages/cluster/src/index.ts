@@ -1,10 +1,11 @@
 /**
  * The store of a cluster: a JetStream stream puts drafts in order, and each gateway applies them to a
- * replica of its own, which it reads like any log. Upholds that an append is acknowledged once a majority
- * of the servers has flushed it and this gateway's folder has it, and that all folders have the same
- * entries with the same links.
+ * replica of its own, which it reads like any log. Upholds that an append is acknowledged only after a
+ * majority of the servers has flushed it and this gateway's folder has it, and that all folders have the
+ * same entries with the same links.
  *
- * `stream/message.ts` documents what is in the stream. Of the gateway, only its port is known.
+ * `stream/message.ts` documents what is in the stream. This package knows only the gateway's port,
+ * `@open-presence/gateway/replica`.
  */
 import type { Cluster } from '@open-presence/gateway/replica';
 

@@ -1,7 +1,7 @@
 /**
- * Whether a folder is a replica of the stream's log: how a log of one gateway becomes a cluster's, and how
- * a folder goes on in it. A stream names in its metadata what precedes it, so making it is what decides;
- * the folder follows.
+ * Decides whether a folder is a replica of the stream's log, makes one gateway's log a cluster's, and
+ * checks whether a copy may leave. The stream's metadata names the log and what precedes the stream. So
+ * whoever makes the stream decides which log the cluster has; the folder follows.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -26,7 +26,7 @@ import {
   type StreamState,
 } from './stream/stream.ts';
 
-/** See `Cluster`. Throws a `ClusterRefusal` where the folder has not what the stream goes on from. */
+/** See `Cluster`. Throws a `ClusterRefusal` if the stream does not go on from what the folder has. */
 export async function begin(
   folder: ReplicaFolder,
   address: StreamAddress,
@@ -81,7 +81,7 @@ export async function adopt(folder: ReplicaFolder, address: StreamAddress): Prom
   if (position === undefined) folder.join(state?.id ?? '');
 }
 
-/** See `Cluster`. Throws a `ClusterRefusal` where an entry or a withholding is missing, or may be soon. */
+/** See `Cluster`. Throws a `ClusterRefusal` if this copy lacks an entry or a withholding, or may soon. */
 export async function requireAll(
   address: StreamAddress,
   { name, position }: ReplicaLog,

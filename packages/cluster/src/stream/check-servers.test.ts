@@ -1,4 +1,4 @@
-// What would lose acknowledged entries is refused, by the settings of real servers.
+// Settings of real servers that would lose acknowledged entries are refused.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
@@ -13,7 +13,7 @@ import { type NatsOptions, startNatsServers } from '../../../../test/cluster/nat
 import { checkServers, checkStream, ClusterRefusal, replicasFor } from './check-servers.ts';
 import { needs } from '../../../../test/needs.ts';
 
-/** What is said to the operator of one server with these settings; undefined where it is taken. */
+/** The refusal of one server with these settings; undefined if it is taken. */
 async function refusalOf(options: NatsOptions): Promise<string | undefined> {
   await using cluster = await startNatsServers(1, options);
   return await refusalBy(() => checkServers(cluster.servers.map(({ address }) => address)));
@@ -34,11 +34,11 @@ suite('servers are refused', { concurrency: 2, ...needs('nats-server') }, () => 
     assert.match((await refusalOf({ syncInterval: '2m' })) ?? '', /sync_interval: always/);
   });
 
-  test('that take small messages alone', async () => {
+  test('that take only small messages', async () => {
     assert.match((await refusalOf({ config: 'max_payload: 65536' })) ?? '', /max_payload: 1048576/);
   });
 
-  test('that are two, or named twice', async () => {
+  test('that are only two, or named twice', async () => {
     for (const addresses of [
       ['127.0.0.1:1', '127.0.0.1:2'],
       ['127.0.0.1:1', '127.0.0.1:1', '127.0.0.1:2'],
@@ -46,7 +46,7 @@ suite('servers are refused', { concurrency: 2, ...needs('nats-server') }, () => 
       assert.match((await refusalBy(() => checkServers(addresses))) ?? '', /three servers/);
   });
 
-  test('that are of a cluster, and only one is named; or alone, and three are named', async () => {
+  test('that stand alone while three are named', async () => {
     await using alone = await startNatsServers(1);
     const [address = ''] = alone.servers.map((server) => server.address);
     const three = [address, '127.0.0.1:1', '127.0.0.1:2'];
@@ -85,7 +85,7 @@ suite('servers are refused', { concurrency: 2, ...needs('nats-server') }, () => 
 });
 
 test(
-  'three good servers are taken, also while one is down or JetStream off there, but not one alone',
+  'three good servers are taken, even while one is down or has JetStream off, but not one of them alone',
   needs('nats-server'),
   async () => {
     await using cluster = await startNatsServers(3);
@@ -116,7 +116,7 @@ const GOOD = {
 } as const satisfies Partial<StreamConfig> | Record<string, unknown>;
 
 test(
-  'a stream is taken that loses nothing, and refused for each setting that would',
+  'a stream that loses nothing is taken, and refused for each setting that could lose something',
   needs('nats-server'),
   async () => {
     await using cluster = await startNatsServers(1);
@@ -127,7 +127,7 @@ test(
       config: Partial<StreamConfig>,
       replicas: 1 | 3 = 1,
     ): Promise<string | undefined> => {
-      // A server may still be removing a stream that was deleted: each has a name of its own.
+      // A server may still be removing a deleted stream, so each stream gets a name of its own.
       number += 1;
       const name = `S${number}`;
       const info = await streams.add({ ...GOOD, ...config, name, subjects: [`${name}.>`] });

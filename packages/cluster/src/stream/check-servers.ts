@@ -1,9 +1,9 @@
 /**
- * Whether the servers of a cluster store what they acknowledge, and the stream loses nothing. A
- * cluster of wrong settings works until the day that it loses entries, so a gateway refuses it.
+ * Checks that the servers of a cluster store what they acknowledge, and that the stream loses nothing. A
+ * cluster with wrong settings works until the day it loses entries, so a gateway refuses it.
  *
- * Asks each server's monitoring, which listens `MONITORING_OFFSET` above the port for clients:
- * clients themselves cannot ask when a server flushes.
+ * Asks each server's monitoring, which listens `MONITORING_OFFSET` above the port for clients: clients
+ * cannot learn whether a server flushes before it acknowledges.
  */
 import { once } from 'node:events';
 import { connect } from 'node:net';
@@ -11,22 +11,22 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { StreamConfig } from '@nats-io/jetstream';
 
-/** 8222 beside 4222. */
+/** NATS's usual ports are 4222 for clients and 8222 for monitoring. */
 const MONITORING_OFFSET = 4000;
-/** The oldest release that a cluster is meant for. */
+/** The oldest release that a gateway accepts. */
 const MIN_VERSION = [2, 10, 23] as const;
 /** Room for a message of 512 KiB and its headers; the default of NATS. */
 const MIN_PAYLOAD = 1024 * 1024;
-/** Entries get the time of the stream's leader. */
+/** Entries get the time of the stream's leader, so its clock has to be right. */
 const MAX_CLOCK_DIFFERENCE_MS = 60_000;
 const TIMEOUT_MS = 5_000;
 
-/** What has to be mended before a gateway can start, a line each. */
+/** A refusal of the cluster as it is. The message says what to mend, one thing a line. */
 export class ClusterRefusal extends Error {
   override readonly name = 'ClusterRefusal';
 }
 
-/** The part of `/varz` that is judged. */
+/** The members of `/varz` that the check reads. */
 interface ServerVariables {
   readonly version: string;
   readonly max_payload: number;
@@ -35,12 +35,12 @@ interface ServerVariables {
   readonly jetstream?: { readonly config?: { readonly sync_always?: boolean } };
 }
 
-/** How many servers store each message. One server is for tests and trials alone. */
+/** How many servers store each message. A single server is only for tests and trials. */
 export function replicasFor(addresses: readonly string[]): 1 | 3 {
   return addresses.length === 1 ? 1 : 3;
 }
 
-/** Throws a `ClusterRefusal` for a server that must not be used. Resolves with those (`HOST:PORT`) that store nothing now. */
+/** Resolves with the servers (`HOST:PORT`) that store nothing now. Throws a `ClusterRefusal` for an unsafe server. */
 export async function checkServers(addresses: readonly string[]): Promise<readonly string[]> {
   if (addresses.length === 2 || new Set(addresses).size < addresses.length)
     throw new ClusterRefusal(
@@ -57,9 +57,9 @@ export async function checkServers(addresses: readonly string[]): Promise<readon
 }
 
 interface ServerCheck {
-  /** False where none runs, or without JetStream: it turns that off where its disk is full. */
+  /** False if no server runs there, or it has JetStream off. A server turns it off when its disk is full. */
   readonly stores: boolean;
-  /** What is wrong with it, a line each. */
+  /** What is wrong with the server, one thing a line. */
   readonly faults: readonly string[];
 }
 
@@ -117,7 +117,7 @@ function faultsOf(address: string, server: ServerVariables, count: number): stri
   return faults.filter(([wrong]) => wrong).map(([, text]) => `${address}: ${text}`);
 }
 
-/** Settings that lose entries, or refuse what has to be taken. */
+/** Throws a `ClusterRefusal` if settings of the stream could lose entries, or refuse messages. */
 export function checkStream(config: StreamConfig, replicas: 1 | 3): void {
   const faults: [wrong: boolean, text: string][] = [
     [
@@ -206,7 +206,10 @@ function isOlder(version: string): boolean {
 
 const INTERVAL_MS = 2000;
 
-/** Until all are right. Calls back when what is wrong changes; what is found only once may be a server that starts. */
+/**
+ * Checks servers again and again, until all store and none has a fault. Calls `onFault` when the faults
+ * change. Ignores a fault until a second check finds it again: the server may only be starting.
+ */
 export async function checkLateServers(
   servers: readonly string[],
   count: number,

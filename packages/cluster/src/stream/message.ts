@@ -1,17 +1,17 @@
 /**
- * The messages of a cluster's stream. Their subject is `STREAM.log`, that of chunks
- * `STREAM.upload.NAME`, and that of a replacement `STREAM.erased.POSITION`. Each begins with a header of
- * 68 bytes, numbers little-endian: version (1), kind (index in `MESSAGE_KINDS`), publisher (16 bytes),
- * its number, `settled` and `sent` (6 bytes each), a nonce (32 random bytes). What follows depends on
- * the kind:
+ * The messages of a cluster's stream. The subject of a chunk is `STREAM.upload.NAME`, of a replacement
+ * `STREAM.erased.POSITION`, of all others `STREAM.log`. Each message begins with a header of 68 bytes,
+ * numbers little-endian: version (1), kind (index in `MESSAGE_KINDS`), publisher (16 bytes), its number,
+ * `settled` and `sent` (6 bytes each), a nonce (32 random bytes). The rest depends on the kind:
  *
  * - `drafts`: drafts as `packDrafts` writes them, one after another; perhaps none.
- * - `chunk`: name of an upload (36 bytes), which of its files (1 byte: 0 has the body), the offset
- *   in that file (6 bytes), then its bytes.
+ * - `chunk`: name of an upload (36 bytes), number of the file in it (1 byte; 0 has the body), offset in
+ *   that file (6 bytes), then the bytes.
  * - `withhold`: JSON, an array of `StreamWithholding`.
- * - `hide`: the same, for entries to hide or to show: gateways that would destroy them do not know it.
- * - `replacement`: what is left of the message at the position in its subject, which is deleted (see
- *   `replacement.ts`). Whoever finds nothing at a position goes on with the newest replacement of it.
+ * - `hide`: the same, if an entry is to be hidden or shown. A kind of its own, since older gateways
+ *   would destroy these entries: they refuse a kind that they do not know.
+ * - `replacement`: takes the place of a deleted message, whose position is in the subject (see
+ *   `replacement.ts`). A reader who finds no message at a position reads its newest replacement.
  *
  * All but replacements are published with the header `Nats-Msg-Id: PUBLISHER:NUMBER`.
  */
@@ -35,7 +35,7 @@ interface StreamMessage extends MessageOrigin {
   readonly payload: Uint8Array;
 }
 
-/** A message as the stream has it. */
+/** A message with its place in the stream. */
 export interface PlacedMessage extends StreamMessage {
   readonly position: number;
   /** When the stream took it, in ms since 1970. */
@@ -73,7 +73,7 @@ export function packMessage(
   return Buffer.concat([header, ...payload]);
 }
 
-/** Throws a `ClusterRefusal` for a message that this version does not know: applying the others would make another log. */
+/** Throws a `ClusterRefusal` for a message that this version does not know: without it, the log would differ. */
 export function unpackMessage(data: Uint8Array): StreamMessage {
   const buffer = Buffer.from(data.buffer, data.byteOffset, data.length);
   const kind = MESSAGE_KINDS[buffer[1] ?? MESSAGE_KINDS.length];
@@ -126,16 +126,16 @@ export function unpackChunk(payload: Uint8Array): Chunk {
 interface StreamWithholding {
   readonly seq: number;
   readonly reason: string;
-  /** Of a message `hide` alone. */
+  /** Only in a message `hide`. Without it: withheld. */
   readonly state?: OrderedWithholding['state'];
   /** In hex. */
   readonly digest: string;
 }
 
-/** Servers take a mebibyte at least. */
+/** Servers take at least 1 MiB. */
 const MAX_SIZE = 512 * 1024;
 
-/** As few payloads as the items fit into; one if there are none. */
+/** Packs the items into as few payloads as possible; without items, into one with an empty array. */
 export function packWithholdings(items: readonly OrderedWithholding[]): Uint8Array[] {
   const payloads: Buffer[] = [];
   let packed: string[] = [];

@@ -1,4 +1,4 @@
-// A copy that reads what is left of messages is the same log as one that has read all of them.
+// A copy that reads replacements has the same log as one that has read the messages themselves.
 import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -36,14 +36,14 @@ import {
 const SEEDS = 5;
 const MESSAGES = 60;
 
-/** Some drafts have a key that another has; each of the others has a text of its own. */
+/** Some drafts share a key with another; each draft without a key has a text of its own. */
 function messagesOf(random: (below: number) => number): PlacedMessage[] {
   return Array.from({ length: MESSAGES }, (_, index) => {
     const time = 1_700_000_000_000 + index;
     const drafts = Array.from({ length: random(6) }, (__, at) => {
       const number = random(MESSAGES);
       const key = random(2) === 0 ? { key: `key ${number}` } : {};
-      // Retries have the same text, but for some.
+      // Most drafts with the same key have the same text.
       const text = 'key' in key && random(3) > 0 ? `<${number} 99>` : `<${index} ${at}>`;
       const draft = draftOf({ body: `"text":"${text}"`, ...key });
       return { ...draft, key: draft.key, large: undefined };
@@ -62,7 +62,7 @@ function messagesOf(random: (below: number) => number): PlacedMessage[] {
   });
 }
 
-/** The copy of a gateway, in its folder. */
+/** The copy of one gateway, in a folder. */
 class Copy {
   readonly #paths: ReturnType<typeof dataPathsIn>;
   readonly #writer: Writer;
@@ -92,7 +92,7 @@ class Copy {
     while (this.#withholder.erase() === 'more');
   }
 
-  /** The entry as it is before it is withheld. */
+  /** The order to withhold this entry. */
   itemOf(seq: number, reason: string): WithheldItem {
     using db = openForReading(this.#paths.log);
     const { salt, head, text } = new RowReader(db).entry(seq) ?? assert.fail('no entry');
@@ -106,7 +106,7 @@ class Copy {
     return /<\d+ \d+>/.exec(text)?.[0] ?? assert.fail(text);
   }
 
-  /** What is left of the messages that the folder lists, by their positions. */
+  /** Replaces the messages that the folder lists. Returns all replacements, by the positions of their messages. */
   replace(
     messages: readonly PlacedMessage[],
     earlier: ReadonlyMap<number, Replacement>,
@@ -125,7 +125,7 @@ class Copy {
     return replaced;
   }
 
-  /** Every entry with all that is known of it, and the list of what is withheld. */
+  /** Every entry with all its columns, and the table of withheld entries. */
   content(): object {
     using db = openForReading(this.#paths.log);
     const reader = new RowReader(db);
@@ -186,7 +186,7 @@ describe('what is left of messages in a stream', () => {
       .map((seq) => whole.textOf(seq));
     const expected = whole.content();
     whole.close();
-    // From nothing, and where another copy was when the messages were replaced.
+    // A new copy, and one that had read some messages before they were replaced.
     for (const from of [0, random(MESSAGES)]) {
       const copy = new Copy(join(folder, `${seed} from ${from}`));
       for (const [index, message] of messages.entries())

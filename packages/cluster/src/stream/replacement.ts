@@ -1,9 +1,9 @@
 /**
  * Replaces a message that is erased in the stream. A replacement has everything that a copy needs of the
- * message, without the text of withheld entries. The payload of a message of the kind `replacement` is the size of
- * a JSON text (4 bytes, little-endian), that text (see `PackedReplacement`), then the drafts as
- * `packDrafts` writes them. Its header is that of the message with another nonce: the old
- * one would give away the salts of withheld entries.
+ * message, without the text of withheld entries. Its payload is the size of a JSON text (4 bytes,
+ * little-endian), that text (see `PackedReplacement`), then the drafts as `packDrafts` writes them. Its
+ * header is that of the message, but with a new nonce: the old one would give away the salts of withheld
+ * entries.
  */
 import {
   type DraftForm,
@@ -22,37 +22,37 @@ import type { MessageKind, PlacedMessage } from './message.ts';
 export interface Replacement {
   /** The kind of the message that it replaces. */
   readonly kind: MessageKind;
-  /** When the stream took the message that it replaces, in ms since 1970. */
+  /** When the stream took that message, in ms since 1970. */
   readonly time: number;
   /** Empty for a chunk, and for a message that was not applied. */
   readonly drafts: readonly PackedDraft[];
   readonly forms: readonly DraftForm[];
-  /** The name of the upload, for a chunk of one that no draft uses. */
+  /** The name of the upload, if the message was a chunk of an upload that no draft uses. */
   readonly upload?: string | undefined;
 }
 
-/** As JSON, with bytes in base64. */
+/** A replacement without its drafts, as JSON with bytes in base64. */
 type PackedReplacement = Omit<Replacement, 'drafts' | 'forms'> & {
-  /** Forms name them by their index: one withholding may name many entries. */
+  /** Forms refer to these by index: many entries may share one reason. */
   readonly reasons: readonly string[];
   readonly forms: readonly (DraftForm | PackedForm)[];
 };
 
 type PackedForm = Omit<WithheldForm, 'reason'> & { readonly reason: number };
 
-/** Members of forms that are bytes. */
+/** The members of forms whose values are bytes. */
 const BYTES: ReadonlySet<string> = new Set(['salts', 'digest', 'key']);
 
-/** What the folder of a gateway says about the drafts of a message. */
+/** What this gateway's folder knows about the drafts of a message. */
 export interface KnownDrafts {
-  /** Seq of the first entry that they made; 0 if none of them was applied. */
+  /** The seq of the first entry that they made; 0 if the message was not applied. */
   readonly first: Seq;
-  /** By their indexes, those that made no entry: the entry that had their key. */
+  /** By the index of each draft that made no entry: the entry that had its key, or 0. */
   readonly repeats: ReadonlyMap<number, Seq>;
   readonly withheld: ReplicaReader['withheld'];
 }
 
-/** A message as it would be replaced if nothing were withheld. */
+/** The replacement that keeps all drafts of a message. */
 export function replacementOf(
   { kind, time, nonce, payload }: PlacedMessage,
   format: LogFormat,
@@ -66,7 +66,7 @@ export function replacementOf(
   };
 }
 
-/** Without what is withheld; undefined if there is nothing of that in it. */
+/** The replacement without withheld entries, or without drafts if none was applied; undefined if nothing changes. */
 export function withoutWithheld(
   { kind, time, drafts, forms }: Replacement,
   { first, repeats, withheld }: KnownDrafts,
@@ -100,7 +100,7 @@ export function withoutWithheld(
   };
 }
 
-/** Names of the uploads that had the bodies of withheld entries. */
+/** The names of the uploads that had the bodies of withheld entries. */
 export function withheldUploads({ forms }: Replacement): string[] {
   return forms.flatMap((form) => ('upload' in form ? (form.upload ?? []) : []));
 }

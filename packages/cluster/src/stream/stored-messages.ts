@@ -14,17 +14,17 @@ import { erasedSubject, uploadSubject } from './stream.ts';
 const TIMEOUT_MS = 5000;
 
 export interface MessageStore {
-  /** Undefined if it is deleted. */
+  /** The message at the position; undefined if it is deleted. */
   at(position: number): Promise<PlacedMessage | undefined>;
   /** The newest replacement of the message at the position. */
   replacementOf(position: number): Promise<PlacedMessage | undefined>;
-  /** The messages with the chunks of an upload, in their order. They may be deleted meanwhile. */
+  /** The messages with the chunks of an upload, in their order. The caller may delete them meanwhile. */
   chunksOf(upload: string): AsyncIterable<PlacedMessage>;
-  /** The replacements of the message at the position, in their order. They may be deleted meanwhile. */
+  /** The replacements of the message at the position, in their order. The caller may delete them meanwhile. */
   replacementsOf(position: number): AsyncIterable<PlacedMessage>;
-  /** Publishes a replacement, with the header of another message. Throws where `last` is not the newest any more. */
+  /** Publishes a replacement. Throws unless `last` is the position of the newest one so far; 0 if there is none. */
   replace(position: number, last: number, by: ReplacingMessage): Promise<void>;
-  /** The servers overwrite its bytes. Does nothing if it is deleted already. */
+  /** Deletes a message; the servers overwrite its bytes. Does nothing if it is deleted already. */
   delete(position: number): Promise<void>;
 }
 

@@ -1,4 +1,4 @@
-/** Reads the stream in its order, from where this copy stands, for as long as the gateway runs. */
+/** Reads the stream in its order from this copy's position on, for as long as the gateway runs. */
 import { addAbortListener } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -14,12 +14,12 @@ import { StoredMessages } from './stored-messages.ts';
 import { readStream } from './stream.ts';
 
 const RETRY_MS = 500;
-/** How often it is looked whether messages are missing, and for how long they may be. */
+/** How often the watchdog looks for missing messages, and how long they may be missing. */
 const WATCH_MS = 1000;
 const SILENCE_MS = 2000;
-/** How long one request for messages lasts. Heartbeats come twice in that time. */
+/** How long one request for messages lasts. The server sends two heartbeats in that time. */
 const EXPIRES_MS = 10_000;
-/** Bytes of messages that the servers send ahead. */
+/** Bytes of messages that the servers may send ahead. */
 const MAX_AHEAD = 4 * 1024 * 1024;
 const MISSING_ATTEMPTS = 20;
 
@@ -28,22 +28,22 @@ interface StreamReaderParts {
   readonly handler: MessageHandler;
   readonly publisher: Publisher;
   readonly signal: AbortSignal;
-  /** Called with why no gateway stores anything, before it is read on. */
+  /** Called before reading, with the reason why no gateway stores anything; undefined if they store. */
   readonly onReadOnly: (reason: string | undefined) => void;
-  /** Called when everything that the stream had at the start is added to the applier. */
+  /** Called once the applier has all that the stream had when it was last asked, and after each message since. */
   readonly onCaughtUp: () => void;
 }
 
 export class StreamReader {
   readonly #parts: StreamReaderParts;
-  /** The last message that was seen to. */
+  /** The last message that was handled. */
   #last: number;
-  /** Empty until the stream was asked. */
+  /** Empty until the stream was asked for the first time. */
   #streamId: string;
-  /** The newest message of the stream when it was asked last. */
+  /** The newest message of the stream when it was last asked. */
   #lastOfStream = Number.POSITIVE_INFINITY;
 
-  /** How often nothing was found in the place of a message that is not there. */
+  /** How often in a row a message and its replacement were both missing. */
   #missing = 0;
 
   constructor(parts: StreamReaderParts) {
@@ -52,7 +52,7 @@ export class StreamReader {
     this.#streamId = parts.start.stream ?? '';
   }
 
-  /** The last message that was seen to; what it has is with the applier. */
+  /** The last message that was handled. The applier may not have applied it yet. */
   get position(): number {
     return this.#last;
   }
@@ -61,7 +61,7 @@ export class StreamReader {
     return this.#streamId;
   }
 
-  /** Throws where the stream is not the one that this copy has followed, or has what it does not know. */
+  /** Reads until aborted. Throws if this is not the stream that the copy has followed, or a message cannot be understood. */
   async follow(connection: NatsConnection): Promise<void> {
     const { signal } = this.#parts;
     while (!signal.aborted) {
@@ -72,7 +72,7 @@ export class StreamReader {
         if (signal.aborted) return;
         if (error instanceof FaultOfCopy) throw error.cause;
         if (error instanceof WrongStream || error instanceof ClusterRefusal) throw error;
-        // What the servers cannot do now, they may do later.
+        // Any other error is one of the servers, which may pass.
       }
       await sleep(RETRY_MS);
     }
@@ -120,7 +120,7 @@ export class StreamReader {
     }
   }
 
-  /** A consumer whose server was killed may be silent for long: it is made again where messages are missing. */
+  /** A consumer whose server was killed may stay silent for long. If messages are missing, it is made again. */
   #watch(onSilence: () => void): NodeJS.Timeout {
     let seen = this.#last;
     let silentMs = 0;
@@ -136,7 +136,7 @@ export class StreamReader {
     if (this.#last >= this.#lastOfStream) this.#parts.onCaughtUp();
   }
 
-  /** Handles the message, and before it what is left of those that are deleted before it. */
+  /** Handles the message, and first the replacements of deleted messages before it. */
   async #handle(message: JsMsg, erased: StoredMessages): Promise<void> {
     while (this.#last + 1 < message.seq) {
       await this.#handleErased(this.#last + 1, erased);
@@ -150,7 +150,7 @@ export class StreamReader {
     const found = await erased.replacementOf(position);
     if (found === undefined) {
       this.#missing += 1;
-      // A server that leads the stream since a moment ago may not have it yet.
+      // A server that has just become the leader may not have the replacement yet.
       if (this.#missing < MISSING_ATTEMPTS) throw new Error(`Nothing is left of ${position}.`);
       throw new WrongStream(
         `The stream "${this.#parts.start.address.stream}" has lost message ${position}, which this copy lacks.`,
@@ -161,10 +161,10 @@ export class StreamReader {
   }
 }
 
-/** The stream is not the one that this copy has followed: going on would make another log. */
+/** The stream is not the one that this copy has followed. If it went on, it would make another log. */
 class WrongStream extends Error {}
 
-/** A fault of this copy rather than of the servers: it ends the thread. */
+/** A fault of this copy, not of the servers: it ends the thread. */
 class FaultOfCopy extends Error {}
 
 async function orFault(work: () => Promise<void>): Promise<void> {

@@ -1,4 +1,4 @@
-/** The connection to the NATS servers, and the stream that they keep. */
+/** Connects to the NATS servers, makes the stream, and reads and changes its metadata. Leaves messages to others. */
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -14,17 +14,17 @@ import type { LogBeginning, StreamAddress } from '@open-presence/gateway/replica
 
 import { checkStream, ClusterRefusal, replicasFor } from './check-servers.ts';
 
-/** The key in the stream's metadata that has the name of its log. */
+// Keys of the stream's metadata.
 const LOG_NAME = 'presence-log';
-/** The same: tells the stream from another one of the same name, which was made later. */
+/** Tells the stream from one of the same name that was made later. */
 const STREAM_ID = 'presence-stream-id';
-/** The same: see `LogBeginning`. */
+/** See `LogBeginning`. */
 const BEGINNING = 'presence-beginning';
-/** The same: why no gateway stores anything. Without it, all do. */
+/** Why no gateway stores anything. If the key is missing, all store. */
 const READ_ONLY = 'presence-read-only';
 const RECONNECT_MS = 250;
 const PING_MS = 2000;
-/** Servers that have just started may know of each other, and make a stream, only after 10 s or more. */
+/** 40 s in all: servers that have just started may need 10 s or more to find each other and make a stream. */
 const ATTEMPTS = 160;
 
 export function subjectOf({ stream }: StreamAddress): string {
@@ -41,7 +41,7 @@ export function erasedSubject({ stream }: StreamAddress, position: number): stri
   return `${stream}.erased.${position}`;
 }
 
-/** Keeps trying until it is connected, and whenever the connection is lost; undefined if aborted. `onFailed`: called after each attempt. */
+/** Tries until it is connected; undefined if aborted. `onFailed`: called after each failed attempt. */
 export async function connectToServers(
   address: StreamAddress,
   signal: AbortSignal,
@@ -59,7 +59,7 @@ export async function connectToServers(
   return undefined;
 }
 
-/** Throws where no server can be reached. */
+/** Throws if no server can be reached. */
 export async function connectOnce({
   servers,
   user,
@@ -71,7 +71,7 @@ export async function connectOnce({
     servers: [...servers],
     ...(user === undefined ? {} : { user, pass: password ?? '' }),
     ...(credentials && { authenticator: credsAuthenticator(() => readFileSync(credentials)) }),
-    // Certificates have the names that the address has, not what servers tell of one another.
+    // Certificates have the names in the address, not the addresses by which servers know one another.
     ...(tls && { tls, ignoreClusterUpdates: true }),
     name: 'presence',
     timeout: PING_MS,
@@ -84,17 +84,17 @@ export async function connectOnce({
 
 export interface StreamState {
   readonly logName: string;
-  /** Random. */
+  /** Random, made with the stream. */
   readonly id: string;
   readonly beginning: LogBeginning;
   readonly lastSeq: number;
-  /** Why no gateway stores anything now. */
+  /** Why no gateway stores anything now; undefined if they store. */
   readonly readOnly: string | undefined;
-  /** How many of its servers do not have all of it now. */
+  /** How many of its servers lack a part of the stream now. */
   readonly missingServers: number;
 }
 
-/** Throws where no majority can be asked, and a `ClusterRefusal` where the stream could lose entries. */
+/** Throws if no majority of the servers answers, and a `ClusterRefusal` if the stream could lose entries. */
 export async function readStream(
   manager: JetStreamManager,
   { servers, stream }: StreamAddress,
@@ -113,7 +113,7 @@ export async function readStream(
   return { logName, id, beginning, lastSeq: state.last_seq, readOnly, missingServers };
 }
 
-/** All gateways learn it when they ask for the state of the stream. Throws where the servers do not confirm it. */
+/** Writes the reason where all gateways read it with the stream's state. Throws if the servers do not confirm it. */
 export async function writeReadOnly(
   manager: JetStreamManager,
   { stream }: StreamAddress,
@@ -127,13 +127,13 @@ export async function writeReadOnly(
 
 const NOTHING: LogBeginning = { head: 0, link: '', withheld: 0 };
 
-/** A log that a new stream is to order from its next entry on. */
+/** A log that a new stream goes on from. */
 interface ContinuedLog {
   readonly name: string;
   readonly beginning: LogBeginning;
 }
 
-/** The state of the stream, which is made if there is none: for this log, or for a new one. */
+/** The state of the stream. Makes the stream if there is none, for this log or for a new one. */
 export async function openStream(
   address: StreamAddress,
   continued: ContinuedLog = { name: randomBytes(8).toString('hex'), beginning: NOTHING },
@@ -160,7 +160,7 @@ export async function existingStream(address: StreamAddress): Promise<StreamStat
   });
 }
 
-/** Asks again where that fails: servers that elect a leader do not answer. Throws a `ClusterRefusal` at once. */
+/** Repeats a question that fails: servers do not answer while they elect a leader. Throws a `ClusterRefusal` at once. */
 async function askServers<Answer>(
   address: StreamAddress,
   ask: (manager: JetStreamManager) => Promise<Answer>,
