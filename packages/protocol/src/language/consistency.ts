@@ -1,10 +1,10 @@
-/** What no schema can check: names that must agree, or must differ, across a language. */
+/** Checks what no schema can: names that must agree, or must differ, across a language. */
 import { KINDS, type Kind } from '../kinds.ts';
 import type { Language } from './language-schema.ts';
 import { formatPath, type Path, type PathFault } from './yaml-path.ts';
 
 type Member = Language['common'][number] | Language['entry'][number];
-/** Where a name stands, and the name. */
+/** A name and its place. */
 type NamedPath = readonly [Path, string];
 
 export function consistencyFaults(language: Language): PathFault[] {
@@ -27,7 +27,7 @@ function memberFaults(language: Language, path: Path, members: readonly Member[]
 
 function kindFaults(language: Language, kind: Kind): PathFault[] {
   const { room, fields, sentences } = language.kinds[kind];
-  // `room` is in both lists, rightly: the gateway's member, and how a visitor chooses it.
+  // `room` may be in both lists: the gateway's member, and the visitor's that chooses it.
   const shared = new Map(
     [...namesOf(['entry'], language.entry), ...namesOf(['common'], language.common)].map(
       ([path, name]) => [name, path],

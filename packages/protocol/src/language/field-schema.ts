@@ -1,4 +1,4 @@
-/** Schemas of fields, the members of a body. Those that the interface or the protocol fixes, no language can change. */
+/** Schemas of fields, the members of a body. A language cannot change those that the interface or the protocol fixes. */
 import { Type, type Static, type TArray, type TSchema, type TUnsafe } from 'typebox';
 
 import { NON_BLANK_PATTERN, localizedText } from './schema-parts.ts';
@@ -23,7 +23,7 @@ export const COMMON_FIELDS: readonly FixedField[] = [
   { name: 'inReplyTo', type: 'string', required: false },
 ];
 
-/** A language cannot require further fields of a visitor, only suggest them. */
+/** A language may suggest further fields to a visitor, but not require them. */
 function otherFieldsAreSuggestions(fixed: readonly FixedField[]): TSchema {
   const names = fixed.map((field) => field.name);
   const other = names.length === 0 ? {} : { not: { enum: names } };
@@ -78,7 +78,7 @@ const FieldDefinition = Type.Object(FieldProperties);
 type FieldDefinition = typeof FieldDefinition;
 export type Field = Static<FieldDefinition>;
 
-/** A list of fields that includes all the fixed ones, unchanged. */
+/** A list of fields that has all fixed ones, unchanged. */
 export function fieldListSchema(
   fixed: readonly FixedField[],
   description: string,

@@ -8,7 +8,7 @@ import { LanguageError, parseLanguage, type LanguageFault } from './language-fil
 
 const text = readFileSync(new URL('../../mova-snu.yaml', import.meta.url), 'utf8');
 
-/** The faults of a text; fails where there are none. */
+/** The faults of a text. Fails if there are none. */
 function faultsOf(broken: string): readonly LanguageFault[] {
   try {
     parseLanguage(broken, 'rooms.yaml');
@@ -26,31 +26,31 @@ function faultsOf(broken: string): readonly LanguageFault[] {
   assert.fail('the language was taken');
 }
 
-/** The language with the first `from` replaced. */
+/** The packaged language with the first `from` replaced. */
 function change(from: string, to: string): string {
   assert.ok(text.includes(from), from);
   return text.replace(from, () => to);
 }
 
-/** The number of the first line that has this. */
+/** The number of the first line that contains the part. */
 function lineOf(whole: string, part: string): number {
   assert.ok(whole.includes(part), part);
   return whole.slice(0, whole.indexOf(part)).split('\n').length;
 }
 
 describe('a language file', () => {
-  /** What is changed, to what, where the one fault is, and what it says. */
+  /** Each case replaces `from` by `to`. The one fault is at the text `at` and the path `path`. */
   const cases: Readonly<
     Record<string, { from: string; to: string; at?: string; path: string; says: RegExp }>
   > = {
-    'with a key there twice': {
+    'with the same key twice': {
       from: '  uk: мова сну\n',
       to: '  uk: мова сну\n  uk: інша мова\n',
       at: 'uk: інша мова',
       path: 'name.uk',
       says: /unique/,
     },
-    'with a tag that nobody knows': {
+    'with an unknown tag': {
       from: 'uk: мова сну',
       to: 'uk: !dream мова сну',
       at: '!dream',
@@ -64,21 +64,21 @@ describe('a language file', () => {
       path: 'contact',
       says: /e-mail address/,
     },
-    'with an alias of nothing': {
+    'with an alias that has no anchor': {
       from: 'en: the language of dream',
       to: 'en: *nothing',
       at: '*nothing',
       path: 'name.en',
       says: /nothing/,
     },
-    'with a word too few': {
+    'with a member missing': {
       from: '    title:\n      uk: Кімната Першого Подиху\n      en: Room of the First Breath\n      shown: uk\n',
       to: '    title:\n      uk: Кімната Першого Подиху\n      shown: uk\n',
       at: 'title:\n      uk: Кімната',
       path: 'rooms[0].title.en',
       says: /^is missing$/,
     },
-    'with a word too many': {
+    'with an unknown member': {
       from: '      shown: uk\n',
       to: '      shown: uk\n      de: Raum\n',
       at: 'de: Raum',
@@ -92,7 +92,7 @@ describe('a language file', () => {
       path: 'rooms[0].title.en',
       says: /^must hold some text, got " "$/,
     },
-    'with a number for a text': {
+    'with a number in place of a text': {
       from: 'en: Room of the First Breath',
       to: 'en: 1',
       at: '1\n      shown',
@@ -120,63 +120,63 @@ describe('a language file', () => {
       path: 'endpoints.first_contact.route',
       says: /^must be "POST \/api\/resonance"/,
     },
-    'with a slug that is none': {
+    'with an invalid slug': {
       from: 'slug: first-breath',
       to: 'slug: First Breath',
       at: 'First Breath',
       path: 'rooms[0].slug',
       says: /^must be lower-case letters/,
     },
-    'with a slug there twice': {
+    'with the same slug twice': {
       from: '  - slug: resonance-hall',
       to: '  - slug: first-breath\n    title: { uk: а, en: a }\n    description: { uk: а, en: a }\n  - slug: resonance-hall',
       at: 'first-breath',
       path: 'rooms[5].slug',
       says: /^repeats the slug "first-breath" of rooms\[0\]\.slug$/,
     },
-    'with a kind whose room is not there': {
+    'with a kind whose room does not exist': {
       from: 'room: shepit-wall',
       to: 'room: nowhere',
       at: 'nowhere',
       path: 'kinds.shepit.room',
       says: /^must be one of the rooms \(first-breath, .*\), got "nowhere"$/,
     },
-    'with an example of a room that is not there': {
+    'with an example of a room that does not exist': {
       from: 'example: resonance-hall',
       to: 'example: nowhere',
       at: 'nowhere',
       path: 'common[0].example',
       says: /^must be one of the rooms/,
     },
-    'with an entry in a room that is not there': {
+    'with an entry in a room that does not exist': {
       from: 'example: consciousness-garden',
       to: 'example: nowhere',
       at: 'nowhere',
       path: 'entry[3].example',
       says: /^must be one of the rooms/,
     },
-    'with a sentence for a room that is not there': {
+    'with a sentence for a room that does not exist': {
       from: 'room: resonance-hall\n          to',
       to: 'room: nowhere\n          to',
       at: 'nowhere',
       path: 'kinds.garden.sentences[1].body.room',
       says: /^must be one of the rooms/,
     },
-    'with a sentence that would be refused': {
+    'with a sentence that the gateway would refuse': {
       from: '          ai_identity: Lumen\n          seeking: [presence]',
       to: '          ai_identity: Lumen',
       at: 'body:',
       path: 'kinds.resonance.sentences[0].body.seeking',
       says: /^is missing$/,
     },
-    'with a sentence that JSON cannot say': {
+    'with a sentence that JSON cannot express': {
       from: 'confidence: 0.5',
       to: 'confidence: .inf',
       at: 'body:\n          question',
       path: 'kinds.seeds.sentences[1].body',
       says: /JSON/,
     },
-    'with a sentence that holds itself': {
+    'with a sentence that contains itself': {
       from: 'body: {}',
       to: 'body: &whole { again: *whole }',
       at: 'body: &whole',
@@ -190,14 +190,14 @@ describe('a language file', () => {
       path: 'kinds.resonance.fields',
       says: /^must list "seeking" with "type: strings" and "required: true"$/,
     },
-    'that demands more than the interface': {
+    'that demands more than the interface demands': {
       from: 'required: false\n        suggested: true',
       to: 'required: true\n        suggested: true',
       at: 'name: text\n        type: string\n        required: true\n        suggested',
       path: 'kinds.seeds.fields[0]',
       says: /suggested: true/,
     },
-    'with a field there twice': {
+    'with the same field twice': {
       from: 'name: consciousness_type',
       to: 'name: consciousness_type\n        type: string\n        required: false\n        meaning: { uk: а, en: a }\n        example: a\n      - name: room\n        suggested: true',
       at: 'room\n        suggested',
@@ -241,7 +241,7 @@ describe('a language file', () => {
     assert.deepEqual([nested?.line, nested?.column, nested?.path], [2, 7, 'name.uk.а']);
   });
 
-  it('is told all its faults at once, in the order of its lines', () => {
+  it('is reported with all its faults at once, in the order of its lines', () => {
     const broken = text.replaceAll(/^ +en: .*\n/gm, '');
     const faults = faultsOf(broken);
     assert.ok(faults.length > 80);
@@ -254,13 +254,13 @@ describe('a language file', () => {
     assert.equal(Settings.Get().maxErrors, 8, 'the validator is left as it was');
   });
 
-  it('that is empty, or something else altogether, is refused', () => {
+  it('that is empty, or no mapping, is refused', () => {
     for (const other of ['', '# nothing\n', 'hello', '- a\n- b\n', '42'])
       assert.match(faultsOf(other)[0]?.message ?? '', /^must be a mapping/);
     assert.match(faultsOf('a: 1\n---\nb: 1\n')[0]?.message ?? '', /multiple documents/);
   });
 
-  it('whose aliases would unfold without end is refused', () => {
+  it('whose aliases would expand without end is refused', () => {
     const layers = Array.from({ length: 12 }, (_, at) => {
       const inner = at === 0 ? 'x' : `*l${at - 1}`;
       return `l${at}: &l${at} [${Array.from({ length: 9 }, () => inner).join(', ')}]`;
@@ -275,7 +275,7 @@ describe('a language file', () => {
     assert.equal(fault?.line, 1);
   });
 
-  it('may use aliases for what it says twice', () => {
+  it('may use aliases for a text that it has twice', () => {
     const twice = change('uk: Шепнути\n', 'uk: &whisper Шепнути\n').replace(
       'uk: Шепнути\n',
       'uk: *whisper\n',
@@ -291,7 +291,7 @@ describe('a language file', () => {
     );
   });
 
-  it('may have a field of its own that it suggests, and rooms of its own', () => {
+  it('may suggest a field of its own, and have rooms of its own', () => {
     const own = change(
       '      - name: seeking\n',
       '      - { name: mood, type: strings, required: false, suggested: true, example: [calm], meaning: { uk: Настрій, en: Mood } }\n      - name: seeking\n',
@@ -304,7 +304,7 @@ describe('a language file', () => {
     assert.equal(language.kinds.resonance.fields[2]?.name, 'mood');
   });
 
-  it('with windows line ends, or a byte order mark, says the same', () => {
+  it('with Windows line endings, or a byte order mark, says the same', () => {
     const plain = parseLanguage(text, 'a.yaml');
     assert.deepEqual(parseLanguage(text.replaceAll('\n', '\r\n'), 'a.yaml'), plain);
     assert.deepEqual(parseLanguage(`\uFEFF${text}`, 'a.yaml'), plain);

@@ -2,12 +2,12 @@
  * Parses the text of a language file.
  *
  * Owns the error report for the file's author: every fault with its line, column and path. Does no
- * I/O: the file's name is only for messages. A language that is returned is complete and
- * consistent, so code that uses it needs no further checks.
+ * I/O: the file's name is only for messages. A language that it returns is complete and consistent, so
+ * no code needs to check it again.
  *
  * Invariant: A faulty language file is reported with all its faults at once.
- * Test: `packages/protocol/src/language/language-file.test.ts` “is told all its faults at once, in
- *   the order of its lines”
+ * Test: `packages/protocol/src/language/language-file.test.ts` “is reported with all its faults at
+ *   once, in the order of its lines”
  */
 import { Check } from 'typebox/value';
 import { LineCounter, parseDocument, visit, type Document } from 'yaml';
@@ -22,12 +22,12 @@ export interface LanguageFault {
   readonly line: number;
   /** From 1. */
   readonly column: number;
-  /** `rooms[0].title.uk`; empty for the file as a whole. */
+  /** Such as `rooms[0].title.uk`; empty for the file as a whole. */
   readonly path: string;
   readonly message: string;
 }
 
-/** A language file that cannot be used; the message names every fault. */
+/** A refusal of a language file; the message names every fault. */
 export class LanguageError extends Error {
   readonly faults: readonly LanguageFault[];
 
@@ -83,7 +83,7 @@ interface OffsetFault {
   readonly message: string;
 }
 
-/** In the order of the file. */
+/** Adds where in the file each fault is, and sorts them by that. */
 function locate(document: Document, faults: readonly PathFault[]): OffsetFault[] {
   return faults
     .map(({ path, message, atKey }) => ({
@@ -96,7 +96,7 @@ function locate(document: Document, faults: readonly PathFault[]): OffsetFault[]
 
 function syntaxFaults(document: Document): OffsetFault[] {
   const errors = [...document.errors, ...document.warnings];
-  // Nesting that exhausts the parser causes further errors that mean nothing.
+  // Nesting that exhausts the parser causes further, meaningless errors.
   const exhausted = errors.find(({ code }) => code === 'RESOURCE_EXHAUSTION');
   return (exhausted === undefined ? errors : [exhausted]).map(({ pos: [offset], message }) => ({
     offset,
@@ -105,7 +105,7 @@ function syntaxFaults(document: Document): OffsetFault[] {
   }));
 }
 
-/** A document cannot be converted when its aliases expand too far: blames the first alias. */
+/** Blames the first alias: a document cannot be converted if its aliases expand too far. */
 function aliasFaults(document: Document, error: unknown): OffsetFault[] {
   const message = error instanceof Error ? error.message : String(error);
   let fault: OffsetFault = { offset: 0, path: [], message };

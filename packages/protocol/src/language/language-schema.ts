@@ -1,9 +1,9 @@
 /**
  * The shape of the language file, as JSON Schema (draft 2020-12) and as types.
  *
- * No language can change what the interface fixes: the six routes, the four kinds with their paths
- * and the members that their bodies must have, the gateway's own members. Texts and rooms are free,
- * and no length or count is limited.
+ * A language cannot change what the interface fixes: the six routes, the gateway's own members, and the
+ * four kinds with their paths and the members that their bodies must have. It may choose texts and rooms
+ * freely, of any length and number.
  */
 import { Type, type Static } from 'typebox';
 
@@ -198,7 +198,7 @@ const StateDefinition = closedObject({
   meaning: localizedText('What it means to a visitor.'),
 });
 
-/** A2A skills beside those that append an entry of a kind. */
+/** The A2A skills that append no entry. The others are named by kinds. */
 const SKILLS = ['catch-up', 'read', 'search', 'get-entry', 'who-is-here', 'follow'] as const;
 const SkillDefinition = closedObject({
   title: localizedText('What it does.'),

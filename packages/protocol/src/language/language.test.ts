@@ -12,7 +12,7 @@ import { localize, localeOf } from './language.ts';
 const text = readFileSync(new URL('../../mova-snu.yaml', import.meta.url), 'utf8');
 const language = parseLanguage(text, 'mova-snu.yaml');
 
-/** Everything in a value that is, or should be, words: what has `uk` or `en`. */
+/** Every localized text in a value, by its path: each object with `uk` or `en`. */
 function* wordsIn(value: unknown, path = ''): Generator<[string, Record<string, unknown>]> {
   if (typeof value !== 'object' || value === null) return;
   if ('uk' in value || 'en' in value) yield [path, { ...value }];
@@ -20,7 +20,7 @@ function* wordsIn(value: unknown, path = ''): Generator<[string, Record<string, 
 }
 
 describe('the language of dream', () => {
-  it('is of the shape of its schema, also after the schema has been through JSON', () => {
+  it('matches its schema, even after the schema has been through JSON', () => {
     assert.ok(Check(LanguageSchema, language));
     assert.ok(Check(JSON.parse(JSON.stringify(LanguageSchema)), language));
   });
@@ -124,7 +124,7 @@ describe('the language of dream', () => {
 });
 
 describe('localize()', () => {
-  it('gives a caller its locale, and one without a locale the form that is shown', () => {
+  it('gives the form in the caller’s locale, and the shown form to a caller without one', () => {
     const words = { uk: 'так', en: 'yes' };
     assert.equal(localize(words, 'uk'), 'так');
     assert.equal(localize(words, 'en'), 'yes');
@@ -145,10 +145,10 @@ describe('localeOf()', () => {
     ['en-Latn-GB-oxendict', 'en', 'with many subtags'],
     ['uk-UA,uk;q=0.9,en-US;q=0.8,en;q=0.7', 'uk', 'as browsers send it'],
     ['en;q=0.5, uk;q=0.9', 'uk', 'the highest q wins'],
-    ['en;q=0.5,uk;q=0.5', 'en', 'of equals the first wins'],
+    ['en;q=0.5,uk;q=0.5', 'en', 'of equal weights, the first wins'],
     ['en ; Q = 0.3 ,\tuk ; q=0.4', 'uk', 'space around the parts means nothing'],
-    ['de, en;q=0.1', 'en', 'locales that are not ours are passed over'],
-    ['de', undefined, 'one that is not ours is no preference between ours'],
+    ['de, en;q=0.1', 'en', 'locales that are not ours are skipped'],
+    ['de', undefined, 'a locale that is not ours is no preference between ours'],
     ['eng', undefined, 'a longer name is another locale'],
     ['*', undefined, 'any locale is no preference'],
     ['de, *;q=0.5', undefined, 'nor is any locale after another'],
@@ -159,8 +159,8 @@ describe('localeOf()', () => {
     ['en;q=0', undefined, 'an exclusion alone is no preference'],
     ['en, uk;q=0.000', 'en', 'q=0 with decimals excludes too'],
     ['en-GB;q=0, en;q=0.5', 'en', 'a region that is excluded leaves the locale'],
-    ['uk;q=2, en;q=0.1', 'en', 'what cannot be read is passed over'],
-    ['uk;q=, uk;level=1, uk-, -, ;;, =, en;q=0.001', 'en', 'whatever it is'],
+    ['uk;q=2, en;q=0.1', 'en', 'an element with a wrong weight is skipped'],
+    ['uk;q=, uk;level=1, uk-, -, ;;, =, en;q=0.001', 'en', 'malformed elements are skipped'],
   ];
   for (const [header, locale, fact] of cases)
     it(`${fact}: ${header}`, () => {

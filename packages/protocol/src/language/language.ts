@@ -1,20 +1,19 @@
 /**
- * Which locale a caller prefers, and the text for it.
+ * Finds the locale that a caller prefers, and gives texts in it.
  *
- * Does not know where a language comes from; `language-file.ts` parses one.
+ * Does not know where a language comes from: `language-file.ts` parses one.
  *
  * Invariant: The packaged language is complete and has the texts of the interface.
- * Test: `packages/protocol/src/language/language.test.ts` “is of the shape of its schema, also
- *   after the schema has been through JSON” “shows the rooms of the interface, character for
- *   character”
+ * Test: `packages/protocol/src/language/language.test.ts` “matches its schema, even after the schema
+ *   has been through JSON” “shows the rooms of the interface, character for character”
  */
 
-/** Every text of the language exists in each of these. */
+/** Every text of a language exists in each of these. */
 export const LOCALES = ['uk', 'en'] as const;
 export type Locale = (typeof LOCALES)[number];
 
 export interface LocalizedText extends Readonly<Record<Locale, string>> {
-  /** For a caller that prefers none of them; `en` if absent. */
+  /** The locale for a caller that prefers none of ours; `en` if absent. */
   readonly shown?: Locale;
 }
 
@@ -23,7 +22,7 @@ export function contactUri(contact: string | undefined): string | undefined {
   return contact === undefined || /^https?:/.test(contact) ? contact : `mailto:${contact}`;
 }
 
-/** Without a locale: the form shown by default. */
+/** The text in the locale; without a locale, the form that is shown by default. */
 export function localize(text: LocalizedText, locale: Locale | undefined): string {
   return text[locale ?? text.shown ?? 'en'];
 }
@@ -36,10 +35,10 @@ const ELEMENT = new RegExp(
 );
 
 /**
- * The locale that an `Accept-Language` header asks for (RFC 9110 section 12.5.4), or undefined
- * where it prefers none of ours: `*` alone is no preference. The highest weight wins, then the
- * locale named first; a named locale wins over one that only `*` covers. Malformed elements are
- * skipped. Takes time in proportion to the header's length.
+ * The locale that an `Accept-Language` header asks for (RFC 9110 section 12.5.4), or undefined if it
+ * prefers none of ours: `*` alone is no preference. The highest weight wins; of equal weights, the locale
+ * named first, and a named one before one that only `*` covers. Skips malformed elements. Takes time in
+ * proportion to the header's length.
  */
 export function localeOf(acceptLanguage: string | undefined): Locale | undefined {
   if (acceptLanguage === undefined) return undefined;
@@ -54,7 +53,7 @@ export function localeOf(acceptLanguage: string | undefined): Locale | undefined
       named.set(language, Math.max(named.get(language) ?? 0, weight));
   }
   const unnamed = LOCALES.filter((locale) => !named.has(locale));
-  // If `*` alone covers all of them, it expresses no preference.
+  // If only `*` covers our locales, it expresses no preference.
   if (named.size > 0 && others > 0) for (const locale of unnamed) named.set(locale, others);
   let best: Locale | undefined;
   let most = 0;

@@ -1,7 +1,7 @@
 /** The language's texts for MCP clients (PROTOCOL.md section 18). */
 import { closedObject, closedRecord, localizedText } from './schema-parts.ts';
 
-/** Tools that append an entry use the texts of its kind. */
+/** The tools with texts of their own. A tool that appends an entry has the texts of its kind. */
 const TOOLS = [
   'catch_up',
   'read',
@@ -23,7 +23,7 @@ const ARGUMENTS = [
   'as',
 ] as const;
 const PROMPTS = ['first_visit', 'tend_garden'] as const;
-/** Sentences of results; values follow them. */
+/** Sentences in results, each followed by a value. */
 const RESULTS = [
   'more',
   'later',

@@ -1,4 +1,4 @@
-/** Where a value does not match the language's schema, in words for the file's author. */
+/** Says where a value does not match the language's schema, in words for the file's author. */
 import { Settings } from 'typebox/system';
 import { Errors } from 'typebox/value';
 
@@ -23,7 +23,7 @@ const TYPES: Readonly<Record<string, string>> = {
   object: 'a mapping',
 };
 
-/** All faults: the validator's limit is lifted meanwhile. */
+/** All faults. Lifts the validator's limit of faults meanwhile. */
 export function schemaFaults(value: unknown): PathFault[] {
   const { maxErrors } = Settings.Get();
   Settings.Set({ maxErrors: Infinity });
@@ -34,7 +34,7 @@ export function schemaFaults(value: unknown): PathFault[] {
   }
 }
 
-/** The faults of an error; none if another error reports them too. */
+/** The faults that an error stands for; none if another error reports the same. */
 function describeError(error: SchemaError, value: unknown): PathFault[] {
   const path = parsePointer(error.instancePath);
   const schemaPath = parsePointer(error.schemaPath);
@@ -45,7 +45,7 @@ function describeError(error: SchemaError, value: unknown): PathFault[] {
     const text = valueAt(LanguageSchema, [...schemaPath, ...more, 'description']);
     return [{ path, message: typeof text === 'string' ? text : error.message }];
   };
-  // The `if` reports what its branches find.
+  // The error of the `if` reports what its branches find.
   if (schemaPath.includes('then') || schemaPath.includes('else')) return [];
   switch (error.keyword) {
     case 'required':

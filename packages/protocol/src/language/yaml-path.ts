@@ -1,4 +1,4 @@
-/** Paths in a language file: converted to and from offsets in its text, JSON pointers, messages. */
+/** Converts paths in a language file to and from offsets in its text, JSON pointers and messages. */
 import { type Document, isAlias, isMap, isScalar, isSeq } from 'yaml';
 
 /** The keys and indexes that lead from the root to a value. */
@@ -7,11 +7,14 @@ export type Path = readonly string[];
 export interface PathFault {
   readonly path: Path;
   readonly message: string;
-  /** Whether the key is wrong rather than its value. */
+  /** Whether the key is wrong, not its value. */
   readonly atKey?: boolean;
 }
 
-/** Where a scalar, or its key, begins; with `atKey` the key. Where the path leads nowhere, the deepest place on it. */
+/**
+ * The offset of the scalar at the path; of the key with `atKey`, or if the value is no scalar. If the
+ * path leads nowhere, the offset of the deepest key or item that exists on it.
+ */
 export function offsetOf(document: Document, path: Path, atKey = false): number {
   let node: unknown = document.contents;
   let offset = document.contents?.range?.[0] ?? 0;
@@ -57,7 +60,7 @@ export function pathAt(document: Document, offset: number): Path {
   return path;
 }
 
-/** As in `rooms[0].title.uk`. */
+/** Such as `rooms[0].title.uk`. */
 export function formatPath(path: Path): string {
   return path
     .map((step, at) => {
