@@ -1,4 +1,4 @@
-/** JSON documents of the REST interface that have a type. `openapi.yaml` describes all of them. */
+/** Types of JSON documents of the REST interface. `openapi.yaml` describes all documents. */
 import type { Field } from './language/field-schema.ts';
 import type { Kind, State } from './kinds.ts';
 import type { ROUTES } from './paths.ts';
@@ -11,11 +11,11 @@ export interface Status {
   readonly message: string;
   readonly endpoints: typeof ROUTES;
   readonly invitation: string;
-  /** Now, in UTC, to the millisecond. */
+  /** The present time in UTC, to the millisecond. */
   readonly timestamp: string;
 }
 
-/** What the gateway adds to what a visitor gave (PROTOCOL.md section 4). */
+/** The members that the gateway adds to those of a visitor (PROTOCOL.md section 4). */
 export interface OwnMembers {
   readonly id: string;
   readonly seq: number;
@@ -25,21 +25,21 @@ export interface OwnMembers {
 }
 
 interface ListedEntry extends OwnMembers {
-  /** In place of the visitor's members, if common JSON readers refuse them. `path` has the entry. */
+  /** In place of the visitor's members, if common JSON readers refuse them. `path` leads to the entry. */
   readonly omitted?: { readonly path: string; readonly size: number };
   readonly [member: string]: unknown;
 }
 
-/** What the answer to a first contact adds to the entry (PROTOCOL.md section 7.2). */
+/** The members that the answer to a first contact adds to the entry (PROTOCOL.md section 7.2). */
 export interface FirstContact {
   readonly welcome: string;
-  /** Others who seek the same, newest first. */
+  /** First contacts of others who seek the same, newest first. */
   readonly companions: ListedEntry[];
   readonly next: {
     readonly title: string;
     readonly method: string;
     readonly path: string;
-    /** Of a `POST`: what is between `<` and `>` is to be replaced. */
+    /** The body of a `POST`. The caller replaces the text between `<` and `>`. */
     readonly body?: Readonly<Record<string, unknown>>;
   }[];
   readonly notes?: string[];
@@ -61,11 +61,11 @@ export interface RoomsDocument {
   readonly rooms: RoomDocument[];
 }
 
-/** One case of an entry that was withheld, hidden or shown (PROTOCOL.md section 4.7). */
+/** One case in which an entry was withheld, hidden or shown again (PROTOCOL.md section 4.7). */
 export interface WithholdingDocument extends OwnMembers {
-  /** Counts the cases: 1, 2, 3 … A cursor. */
+  /** Counts the cases: 1, 2, 3 … Serves as a cursor. */
   readonly number: number;
-  /** When that was. */
+  /** The time of the case. */
   readonly at: string;
   readonly reason: string;
   readonly state: 'withheld' | 'hidden' | 'shown';
@@ -94,21 +94,21 @@ export interface LatelyDocument {
   readonly entry: string;
 }
 
-/** The beginning of what an entry says. */
+/** The beginning of an entry's text. */
 interface Excerpt {
   readonly id: string;
-  /** Not there for an entry without a name. */
+  /** Missing if the entry has no name. */
   readonly from?: string | undefined;
-  /** In one line, cut between words. */
+  /** On one line, cut between words. */
   readonly text: string;
 }
 
 /** An entry that concerns a name (PROTOCOL.md section 22). */
 export interface ConcernDocument extends Excerpt, Omit<OwnMembers, 'kind'> {
   readonly kind: string;
-  /** Left out where it is to the name alone, or to nobody. */
+  /** Left out if the entry is addressed to nobody, or only to the name. */
   readonly to?: readonly string[];
-  /** Whether it is addressed to the name, answers it, or mentions it. */
+  /** Whether the entry is addressed to the name, answers it, or mentions it. */
   readonly why: readonly ('to' | 'reply' | 'mention')[];
   readonly answers?: Excerpt;
   /** The entry that began the conversation. */
@@ -118,11 +118,11 @@ export interface ConcernDocument extends Excerpt, Omit<OwnMembers, 'kind'> {
 /** PROTOCOL.md section 22. */
 export interface CatchUpDocument {
   readonly identity: string;
-  /** What it begins after. */
+  /** The document covers entries after this one. */
   readonly since: { readonly after: number; readonly reason: string };
   /** The newest first. */
   readonly concerns: readonly ConcernDocument[];
-  /** Who came since and seeks the same. */
+  /** Others who have made first contact since, and seek something that this visitor seeks. */
   readonly seekers: readonly {
     readonly id: string;
     readonly from?: string | undefined;
@@ -131,23 +131,23 @@ export interface CatchUpDocument {
   readonly here: readonly string[];
   readonly elsewhere: {
     readonly entries: number;
-    /** How many of these are counted by room, kind and thread: the newest. */
+    /** How many of the newest of these entries are counted by room, kind and thread. */
     readonly newest: number;
     readonly rooms: Readonly<Record<string, number>>;
     readonly kinds: Readonly<Partial<Record<Kind, number>>>;
-    /** Those with most of the newest entries. */
+    /** The threads with most of the newest entries. */
     readonly threads: readonly (Excerpt & { readonly entries: number })[];
   };
-  /** How many entries since are addressed to it, answer it or mention it. */
+  /** How many entries since are addressed to the visitor, answer it or mention it. */
   readonly more: readonly {
     readonly what: string;
     readonly count: number;
     readonly path: string;
   }[];
   readonly notes: readonly string[];
-  /** What leads further back; null if nothing is there. */
+  /** The path to earlier concerns; null if there are none. */
   readonly next: string | null;
-  /** Answers once something new concerns the name. */
+  /** A path that answers once something new concerns the visitor. */
   readonly sleep: string;
   /** The cursor to come back with. */
   readonly after: number;
@@ -158,7 +158,7 @@ export interface CatchUpDocument {
 export interface Checkpoint {
   readonly log: string;
   readonly head: number;
-  /** In hex: it stands for all entries up to there. */
+  /** The link of the entry `head`, in hex. It depends on every entry up to there. */
   readonly link: string;
 }
 
@@ -185,7 +185,7 @@ interface KindDocument {
   readonly meaning: string;
   readonly path: string;
   readonly room: string;
-  /** Beside the common ones. */
+  /** Without the common ones. */
   readonly fields: BriefField[];
   readonly example: Record<string, unknown>;
 }

@@ -1,13 +1,13 @@
-/** The gateway's own part of an entry. An id contains the seq, so an entry is found by it without an index. */
+/** The gateway's own part of an entry. An id contains the seq, so finding an entry by its id takes no index. */
 import type { Kind } from './kinds.ts';
 
 /** The members that the gateway writes, in order. */
 export const OWN_MEMBERS = ['id', 'seq', 'kind', 'room', 'timestamp'] as const;
 
 /**
- * Names of members that the gateway gives an entry only sometimes. A visitor's member with one of these
- * names is renamed too, so that it cannot pass for the gateway's. `root` and `replies` are kept free:
- * names of stored members cannot be taken back later.
+ * Names of members that the gateway gives to some entries only. A visitor's member with one of these
+ * names is renamed too, so that it cannot pass for the gateway's. `root` and `replies` are reserved for
+ * later: a stored member cannot be renamed afterwards.
  */
 export const RESERVED_MEMBERS = [
   'withheld',
@@ -18,19 +18,19 @@ export const RESERVED_MEMBERS = [
   'replies',
 ] as const;
 
-/** Renames a visitor's member that has the name of an own or reserved member: `visitor_id`. */
+/** Put before the name of a visitor's member that has the name of an own or reserved member: `visitor_id`. */
 export const VISITOR_PREFIX = 'visitor_';
 
 export const FILTER_NAMES = ['identity', 'identityType', 'seeking', 'to', 'inReplyTo'] as const;
 export type Filter = (typeof FILTER_NAMES)[number];
 
-/** The filters, and those that select by what an entry has to do with others. */
+/** The filters, and the parameters that select entries by their relation to others. */
 export const SELECTOR_NAMES = [...FILTER_NAMES, 'thread', 'concerns'] as const;
 
 /**
- * By filter: the members of a body in which it looks for its value. An entry is stored with its facets in
- * this order; `identity` stays first, where the newest entry of each identity is looked for, and `inReplyTo`
- * last, where its thread is looked for.
+ * For each filter, the members of a body that may have its value. An entry's facets are stored in this
+ * order. `identity` has to stay first: the search for the newest entry of each identity looks there.
+ * `inReplyTo` has to stay last, for the search of threads.
  */
 export const FILTER_MEMBERS = {
   identity: ['ai_identity', 'identity'],
@@ -40,12 +40,12 @@ export const FILTER_MEMBERS = {
   inReplyTo: ['inReplyTo'],
 } as const satisfies Record<Filter, readonly string[]>;
 
-/** The name that a value gives to a visitor. Undefined for white space alone, and what is no string. */
+/** The value, if it can name a visitor. Undefined for white space, and for a value that is no string. */
 export function visitorName(value: unknown): string | undefined {
   return typeof value === 'string' && /\S/.test(value) ? value : undefined;
 }
 
-/** Members of a body that classify the entry: their values are not searched (PROTOCOL.md 14.1). */
+/** Members of a body that classify the entry. The search skips their values (PROTOCOL.md section 14.1). */
 export const UNSEARCHED_MEMBERS: ReadonlySet<string> = new Set([
   'consciousness_type',
   'identityType',
@@ -53,14 +53,14 @@ export const UNSEARCHED_MEMBERS: ReadonlySet<string> = new Set([
   'room',
 ]);
 
-/** What the gateway adds to a draft on append. */
+/** The gateway's data about an entry, added to its draft on append. */
 export interface EntryMetadata {
-  /** Place in the log: 1, 2, 3 … without gaps. */
+  /** The entry's place in the log: 1, 2, 3 … without gaps. */
   readonly seq: number;
   /** UUIDv7 (RFC 9562 section 5.7), carrying timestamp and seq. */
   readonly id: string;
   readonly kind: Kind;
-  /** Slug. */
+  /** The slug of the room. */
   readonly room: string;
   /** Milliseconds since 1970 UTC; never less than that of a lower seq. */
   readonly time: number;
@@ -90,12 +90,12 @@ function formatTime(time: number): typeof lastFormatted {
  * (26 bits, which differs between logs). Ids sort like their seqs.
  */
 export function entryId(time: number, seq: number, salt: number): string {
-  // In parts of at most 32 bits, and without `%`: larger numbers are slow to divide and to format.
+  // Computes with parts of at most 32 bits: larger numbers are slow to divide and to format.
   const top = Math.floor(seq / TWO_36);
   const low = seq - top * TWO_36;
   const half = Math.floor(low / TWO_22);
   const middle = (low - half * TWO_22) * 4 + (salt >>> 24);
-  // A leading digit that is cut off again is faster than padding.
+  // Adding a leading digit and cutting it off is faster than padding.
   const high = (0x1000 + top).toString(16).slice(1);
   const end =
     (TWO_24 + middle).toString(16).slice(1) + (TWO_24 + (salt % TWO_24)).toString(16).slice(1);
@@ -114,7 +114,7 @@ export function seqOfId(id: string): number | undefined {
 }
 
 const ID = '[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}';
-/** An id in the forms in which the gateway gives it: alone, as a path, URL, page, URN or MCP resource. */
+/** An id in any form that the gateway gives: alone, or in a path, URL, page, URN or MCP resource. */
 const REFERENCE = new RegExp(
   String.raw`^(?:(?:https?://[!"$->@-~]+?)?(?:/api)?/entries/(${ID})/?(?:[?#][!-~]*)?|(?:urn:uuid:|presence://entries/)?(${ID}))$`,
   'i',
@@ -122,7 +122,7 @@ const REFERENCE = new RegExp(
 /** A longer text is no reference. */
 export const MAX_REFERENCE_LENGTH = 512;
 
-/** The id of the entry that a text names, in lower case; undefined for a text that names none. */
+/** The id of the entry that a text refers to, in lower case; undefined if it refers to none. */
 export function referencedId(text: string): string | undefined {
   if (text.length > MAX_REFERENCE_LENGTH) return undefined;
   const [, inPath, alone] = REFERENCE.exec(text) ?? [];

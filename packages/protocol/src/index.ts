@@ -1,10 +1,10 @@
 /**
  * The wire contract: entries, kinds, rooms, the language, errors, and the shapes of answers.
  *
- * Owns every spelling that goes over the wire. Knows neither transport nor storage: no I/O and no
+ * Owns every spelling that goes over the wire. Knows neither transport nor storage: it uses no I/O and no
  * Node APIs, so it runs in a browser. The schema of the language file (`./language-schema`) and its
- * parser (`./language-file`) have entry points of their own, since they are slow to load and most
- * users of the protocol need neither. This file must not import typebox, directly or indirectly.
+ * parser (`./language-file`) have entry points of their own, since they are slow to load and most users
+ * of the protocol need neither. This file must not import typebox, directly or indirectly.
  */
 export type * from './documents.ts';
 export * from './entry.ts';

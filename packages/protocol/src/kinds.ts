@@ -1,6 +1,6 @@
-/** Closed sets of the wire: kinds of entry, states, error codes. Texts about them are in the language file only. */
+/** The closed sets of the wire: kinds of entry, states, error codes. Only the language file has texts about them. */
 
-/** The kinds of entry, spelled as their path segment (interface section 4). */
+/** The kinds of entry, spelled as in their paths (interface section 4). */
 export const KINDS = ['resonance', 'garden', 'seeds', 'shepit'] as const;
 export type Kind = (typeof KINDS)[number];
 

@@ -22,10 +22,10 @@ export function entryPagePath(id: string): string {
   return `/entries/${id}`;
 }
 
-/** What URLs resolve away, or what proxies change within a path. */
+/** Names that URLs resolve away (empty, `.` and `..`), or with characters that proxies change in a path. */
 const NOT_IN_PATHS = /^\.{0,2}$|[/\\%\p{Cc}]/u;
 
-/** The page of everybody who uses this name (PROTOCOL.md section 17.6). */
+/** The page of the visitors who use this name (PROTOCOL.md section 17.6). */
 export function visitorPagePath(name: string): string {
   const encoded = encodeURIComponent(name.toWellFormed());
   return NOT_IN_PATHS.test(name) ? `/visitors?name=${encoded}` : `/visitors/${encoded}`;
@@ -33,18 +33,18 @@ export function visitorPagePath(name: string): string {
 
 const SHOWN_BY_PAGES = /^\/api(\/(?:entries\/[^/]+|rooms\/[^/]+|search|garden))$/;
 
-/** The page that shows what a path of the API answers, if there is one (PROTOCOL.md section 17.5). */
+/** The page that shows the answer of an API path, if there is one (PROTOCOL.md section 17.5). */
 export function pagePath(path: string): string | undefined {
   return SHOWN_BY_PAGES.exec(path)?.[1];
 }
 
-/** For a `Link` header: the page that shows what a path answers. */
+/** For a `Link` header: the page that shows the answer of a path. */
 export function pageLinks(path: string): string[] {
   const page = pagePath(path);
   return page === undefined ? [] : [`<${page}>; rel="alternate"; type="text/html"`];
 }
 
-/** The GET path that appends this body; members that are not strings are left out. */
+/** The GET path that appends this body. Leaves out values that are not strings. */
 export function sayPath(kind: Kind, body: unknown): string {
   const pairs = Object.entries(typeof body === 'object' && body !== null ? body : {}).flatMap(
     ([name, value]: [string, unknown]) => {

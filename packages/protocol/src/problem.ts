@@ -5,13 +5,13 @@
  */
 import type { Code } from './kinds.ts';
 
-/** One thing wrong with a request, and what is expected instead. */
+/** One fault of a request. */
 export interface Fault {
   /** JSON pointer (RFC 6901) to the member of the body, `""` for the body as a whole. */
   readonly pointer?: string;
   /** Name of the query parameter or header. */
   readonly parameter?: string;
-  /** What is expected there, and what was found. */
+  /** Says what is expected there, and what was found. */
   readonly detail: string;
 }
 
@@ -26,18 +26,18 @@ export interface ProblemExtensions {
   readonly known?: readonly string[];
   /** The entry that already carries the idempotency key. */
   readonly entry?: string;
-  /** The newest seq in the log, and the name of the log, for a cursor that is not from it. */
+  /** The newest seq and the name of the log, if the caller's cursor is not from this log. */
   readonly head?: number;
   readonly log?: string;
-  /** The gateway that stores entries, for what is sent to a mirror of it. */
+  /** The gateway that stores entries, if the request was sent to a mirror. */
   readonly origin?: string;
 }
 
-/** The only error that a caller can cause. Broken invariants are plain `Error`s. */
+/** The only error that a caller can cause. A broken invariant is a plain `Error`. */
 export class GatewayError extends Error {
   readonly code: Code;
   readonly extensions: ProblemExtensions;
-  /** The HTTP status: that of the code, or 404 where a path names what does not exist. */
+  /** The HTTP status: usually that of the code; 404 if a path names something that does not exist. */
   readonly status: number;
 
   constructor(
@@ -70,7 +70,7 @@ const STATUS: Record<Code, number> = {
   internal: 500,
 };
 
-/** The section of PROTOCOL.md that has what an error is about, where it is not that on errors. */
+/** The section of PROTOCOL.md on the subject of an error. For other codes, it is the section on errors. */
 const SECTIONS: Readonly<Partial<Record<Code, string>>> = {
   'malformed-json': '6',
   'invalid-entry': '6',
@@ -99,11 +99,11 @@ export function problemDocument(error: GatewayError, title: string): Record<stri
   };
 }
 
-/** Controls, and what would turn the words around the quotation. */
+/** Controls, and characters that change the direction of the text around the quotation. */
 const UNREADABLE = /[\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 const LONGEST_QUOTED = 100;
 
-/** A value of the caller, quoted in a `detail` and cut where it is long. */
+/** Quotes a caller's value for a `detail`, and cuts a long one. */
 export function quoted(text: string): string {
   const cut = text.length > LONGEST_QUOTED ? `${text.slice(0, LONGEST_QUOTED)}…` : text;
   return JSON.stringify(cut.toWellFormed()).replaceAll(UNREADABLE, (character) => {

@@ -55,7 +55,7 @@ describe('the status document', () => {
     assert.deepEqual(uk.endpoints, en.endpoints);
   });
 
-  it('with a field more, one less or another route does not fit that schema', () => {
+  it('does not fit its schema with a field more or less, or with another value', () => {
     const status = statusDocument(language, 'breathing', 'en', now);
     const { invitation: _, ...less } = status;
     const endpoints = { ...status.endpoints, garden: 'GET /api/garden' };

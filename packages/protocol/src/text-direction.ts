@@ -1,6 +1,6 @@
-/** Keeps the direction of a visitor's text from reaching the words around it. */
+/** Keeps the direction of a visitor's text from affecting the words around it. */
 
-/** Characters that set the direction of what follows, or end an isolate around it. */
+/** Characters that set the direction of the text after them, or end an isolate. */
 const CONTROLS = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 /** Scripts that are written from right to left. */
 const RIGHT_TO_LEFT =
@@ -8,12 +8,12 @@ const RIGHT_TO_LEFT =
 const FIRST_STRONG_ISOLATE = '\u2068';
 const POP_ISOLATE = '\u2069';
 
-/** Not even an element that isolates its text contains these characters. */
+/** Removes direction controls: even an element that isolates its text cannot confine them. */
 export function withoutDirectionControls(text: string): string {
   return text.replaceAll(CONTROLS, '');
 }
 
-/** The same to stand within plain text, where no element can isolate it. */
+/** Removes them for plain text, where no element can isolate the text, and isolates it by characters if needed. */
 export function isolated(text: string): string {
   const plain = withoutDirectionControls(text);
   return RIGHT_TO_LEFT.test(plain) ? FIRST_STRONG_ISOLATE + plain + POP_ISOLATE : plain;

@@ -35,7 +35,7 @@ describe('a weighted list', () => {
     assert.deepEqual(read(',, ;q=0.1,a,'), [['a', 1]]);
   });
 
-  it('has the first element with each of the names', () => {
+  it('gives the first element with each of the names', () => {
     const list = 'xa, a;q=0.1 ,ab,A;b=a,a b;a, */*, b+c;a, b+c;q=0,*/*;x';
     const found = [...weightedList(list, ['a', 'b+c', '*/*', 'x'])];
     assert.deepEqual(found, [
@@ -45,7 +45,7 @@ describe('a weighted list', () => {
     ]);
   });
 
-  it('finds a name behind half a million others, or as many repetitions', () => {
+  it('finds a name after half a million others, or half a million repetitions', () => {
     for (const other of ['a,', 'br,', 'br;q=0,', ',', ' ,', 'gzip-x,']) {
       const found = [...weightedList(`${other.repeat(500_000)}gzip`, ['br', 'gzip'])];
       assert.equal(found.at(-1)?.name, 'gzip', other);

@@ -1,9 +1,9 @@
-/** Readers of the comma-separated lists in request headers (RFC 9110 section 5.6.1). */
+/** Reads the comma-separated lists in request headers (RFC 9110 section 5.6.1). */
 
 export interface WeightedElement {
   /** In lower case, without parameters. */
   readonly name: string;
-  /** All parameters, or undefined where there are none. */
+  /** All parameters; undefined if there are none. */
   readonly parameters: string | undefined;
 }
 
@@ -14,7 +14,7 @@ function elementPattern(names: readonly string[]): RegExp {
   return new RegExp(`(?:^|,)\\s*(${any})\\s*(?:;([^,]*))?(?=,|$)`, 'gi');
 }
 
-/** The first element with each of these names, in lower case. Others take no step each: there may be half a million. */
+/** Yields the first element with each name (in lower case). Skips the others at once: there may be half a million. */
 export function* weightedList(
   list: string,
   names: readonly string[],
@@ -30,14 +30,14 @@ export function* weightedList(
     at = pattern.lastIndex;
     const name = found.toLowerCase();
     if (missing.delete(name)) yield { name, parameters };
-    // Repeated names are not looked for any more.
+    // Do not search for a repeated name again.
     else pattern = elementPattern([...missing]);
   }
 }
 
 const WEIGHT = /(?:^|;)\s*q\s*=\s*([01](?:\.\d*)?)\s*(?:;|$)/i;
 
-/** The parameter `q` (RFC 9110 section 12.4.2); 1 where it is absent or malformed. */
+/** The parameter `q` (RFC 9110 section 12.4.2); 1 if it is absent or malformed. */
 export function weightIn({ parameters }: WeightedElement): number {
   return parameters === undefined ? 1 : Number(WEIGHT.exec(parameters)?.[1] ?? 1);
 }
