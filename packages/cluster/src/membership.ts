@@ -135,7 +135,7 @@ function isContinued(
 
 function ordersAnother({ stream }: StreamAddress, logName: string | undefined): string {
   if (logName === undefined) return `There is no stream ${stream}.`;
-  return `The stream ${stream} orders another log, ${logName}. Name another stream behind the servers (--log nats://…/NAME), or remove this one if nobody needs it.`;
+  return `The stream ${stream} orders another log, ${logName}. Name another stream after the servers (--log nats://…/NAME), or remove this one if nobody needs it.`;
 }
 
 function lacksBeginning({ stream }: StreamAddress, head: Seq): string {

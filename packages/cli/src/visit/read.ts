@@ -1,4 +1,4 @@
-/** `presence read`, `inbox`, `entry` and `watch`: what was said, and what is said from now on. */
+/** `presence read`, `inbox`, `entry` and `watch`: show what was said, and what is said from now on. */
 import { type Entry, isShortened, type ListingFilters } from '@open-presence/client';
 import { isKind } from '@open-presence/protocol';
 import { Command, Option } from 'commander';
@@ -20,7 +20,7 @@ import {
   wholeNumber,
 } from './visit.ts';
 
-/** On a terminal, unless `--limit` says otherwise. */
+/** How many entries a terminal shows, unless `--limit` says otherwise. */
 const TERMINAL_LIMIT = 20;
 
 interface Options extends VisitorOptions, FilterOptions {
@@ -75,7 +75,7 @@ export function watchCommand(context: ProcessContext): Command {
   const command = new Command('watch')
     .description('read what is said from now on, as it is said, until Ctrl-C')
     .argument('[where]', 'a kind or the slug of a room')
-    .option('--after <seq>', 'begin behind this entry; 0 for all that was ever said', wholeNumber)
+    .option('--after <seq>', 'begin after this entry; 0 for all that was ever said', wholeNumber)
     .option(
       '--since <time>',
       'begin with the entries since then (ISO 8601; local time unless it has an offset)',
@@ -138,7 +138,7 @@ async function print(at: Visit, entry: Entry): Promise<void> {
   else await output.write(`${JSON.stringify(entry)}\n`);
 }
 
-/** As the visitor spelled it, of any length. */
+/** Writes an entry of any length, as the visitor spelled it. */
 async function writeWhole({ gateway, output, signal }: Visit, id: string): Promise<void> {
   for await (const bytes of gateway.entryBytes(id, { signal })) await output.write(bytes);
   await output.write('\n');
