@@ -1,4 +1,4 @@
-/** `presence notices`: what was told to the owner in private, beside a running gateway or on its folder. */
+/** `presence notices`: shows and closes private notices to the owner, beside a running gateway or on its folder. */
 import {
   CLOSE_NOTICE_PATH,
   ERASE_NOTICE_PATH,

@@ -1,4 +1,4 @@
-/** `presence read-only`: lets nothing be stored, beside a running gateway or on its folder, while all else goes on. */
+/** `presence read-only`: switches the storing of entries off and on, beside a running gateway or on its folder. */
 import { openOwnerAccess, READ_ONLY_PATH } from '@open-presence/gateway';
 import { Argument, Command } from 'commander';
 

@@ -1,4 +1,4 @@
-/** `presence reload`: has a running gateway read again what its owner decides of words and addresses. */
+/** `presence reload`: has a running gateway read its language file and texts again, or take another address. */
 import { resolve } from 'node:path';
 
 import { reloadGateway } from '@open-presence/gateway';

@@ -1,6 +1,6 @@
 /**
- * `presence withhold`, `hide` and `show`: take away what was said in entries, for good or until it is shown again,
- * beside a running gateway or on its folder.
+ * `presence withhold`, `hide` and `show`: take away the text of entries, for good or until it is shown
+ * again, and show it again. They work beside a running gateway or on its folder.
  */
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline/promises';
@@ -76,7 +76,7 @@ interface Selected {
   readonly selected: number;
   readonly alreadyWithheld: number;
   readonly before: number;
-  /** The first few of them. */
+  /** A few of them: the first ones, or a random sample. */
   readonly entries: readonly ShownEntry[];
 }
 
@@ -96,7 +96,7 @@ interface Task {
   readonly signal: AbortSignal;
 }
 
-/** What the three commands say. */
+/** The texts of the three commands. */
 const TEXTS = {
   withheld: {
     name: 'withhold',
@@ -240,7 +240,7 @@ async function run(context: ProcessContext, given: Task): Promise<void> {
     selected > 0 &&
     (options.yes === true || (await confirm(context, task, selected)));
   const changed = isConfirmed ? await change(task, found) : 0;
-  // Even if all was withheld before: the order may repeat one that was interrupted.
+  // Even if everything was withheld before: the command may repeat one that was interrupted.
   if (options.notice !== undefined && (isConfirmed || (options.dryRun !== true && selected === 0)))
     await closeNotice(task, options.notice);
   if (options.json === true) {
@@ -252,14 +252,14 @@ async function run(context: ProcessContext, given: Task): Promise<void> {
   else if (options.dryRun !== true && selected > 0) throw new Error('it was not confirmed');
 }
 
-/** The same task, by the ids in the member `what` of the notice, if nothing else says which entries. */
+/** The task with the ids in the member `what` of its notice, unless ids or options say which entries. */
 async function withNotice(task: Task): Promise<Task> {
   const { access, ids, options, signal } = task;
   const { notice: number, from, beneath } = options;
   if (number === undefined) return task;
   let what = '';
   for await (const { words } of access.request(SHOW_NOTICE_PATH, { number }, signal)) {
-    // The text follows, of any length.
+    // The text of the notice follows, of any length.
     if (words === undefined) break;
     if (isObject(words)) what = String(words['what']);
   }
@@ -282,8 +282,8 @@ async function closeNotice({ access, options, signal }: Task, number: string): P
 }
 
 /**
- * The same task, by the ids of the entries whose texts and names are looked for: in this process, so that an
- * expression that takes long holds up nobody else.
+ * The task with the ids of the entries that `--beneath`, `--matching` and `--name-prefix` select. Matches
+ * texts in this process, so that a slow expression does not hold up the gateway.
  */
 async function lookedThrough(context: ProcessContext, task: Task): Promise<Task> {
   const { beneath, matching, namePrefix } = task.options;
@@ -314,7 +314,7 @@ function withoutFilters(options: Options): Options {
   return { ...options, ...Object.fromEntries(FILTERS.map((name) => [name, undefined])) };
 }
 
-/** Blank lines are left out. */
+/** The ids in the file of `--from`, without blank lines. */
 async function listedIds({ stdin }: ProcessContext, { options }: Task): Promise<string[]> {
   const { from } = options;
   if (from === undefined) return [];
@@ -346,7 +346,7 @@ function isEntry(value: unknown): value is ShownEntry {
   return isObject(value) && 'id' in value;
 }
 
-/** Only what was previewed. Returns how many. */
+/** Changes only entries that were previewed. Returns how many it has changed. */
 async function change(task: Task, { before }: Selected): Promise<number> {
   const { reason } = task.options;
   for await (const event of request(task, WITHHOLD_PATH, { reason }, before))
@@ -383,7 +383,7 @@ async function showSelected(state: State, found: Selected, output: Output): Prom
   await output.write(`${entryCount(selected)} to ${TEXTS[state].name}.${already}\n`);
 }
 
-/** Throws where nobody can be asked. */
+/** Throws if nobody can be asked. */
 async function confirm(
   { stdin, stderr }: ProcessContext,
   { state, signal }: Task,

@@ -1,4 +1,4 @@
-/** `presence catch-up`: what concerns a visitor who comes back, and where to go on. */
+/** `presence catch-up`: shows what concerns a visitor who comes back, and where to go on. */
 import type { CatchUpDocument, ConcernDocument } from '@open-presence/client';
 import { Command } from 'commander';
 

@@ -1,4 +1,4 @@
-/** An entry on a terminal. */
+/** Shows an entry on a terminal. */
 import { isShortened } from '@open-presence/client';
 import type { OwnMembers } from '@open-presence/protocol';
 import stringWidth from 'string-width';
@@ -8,17 +8,17 @@ import { safeLine } from '../safe-text.ts';
 import { cut, wrapped } from './terminal-text.ts';
 
 const OWN = new Set(['id', 'seq', 'kind', 'room', 'timestamp']);
-/** Shown in the first line, or as the text. */
+/** Members that are shown in the first line, or as the text. */
 const SHOWN = new Set(['text', 'identity', 'ai_identity', 'identityType', 'consciousness_type']);
 const INDENT = '  ';
-/** Characters of a member's value, where not all is shown. */
+/** How many characters of a long value are shown. */
 const EXCERPT = 2000;
 
 interface ShownEntry extends OwnMembers {
   readonly [member: string]: unknown;
 }
 
-/** With `whole`, all of it: otherwise the beginning of what is long, and how to read the rest. */
+/** With `whole`, all of the entry; otherwise only the beginning of long values, and how to read the rest. */
 export function entryView(entry: ShownEntry, output: Output, whole = false): string {
   const { width } = output;
   const name = cut(safeLine(authorOf(entry)), width);

@@ -1,4 +1,4 @@
-/** The options that select entries by what they are, of every command that reads them. */
+/** The options that select entries, shared by the commands that read them. */
 import type { ListingFilters } from '@open-presence/client';
 import type { Command } from 'commander';
 

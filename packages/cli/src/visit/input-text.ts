@@ -1,4 +1,4 @@
-/** The text of what a visitor says: an argument, a file, or standard input, of any length. */
+/** Reads the text that a visitor says, of any length, from an argument, a file or standard input. */
 import { isUtf8 } from 'node:buffer';
 import { createReadStream, createWriteStream, openAsBlob, statSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -15,27 +15,27 @@ export interface InputText extends AsyncDisposable {
 }
 
 interface InputContext extends Pick<ProcessContext, 'stdin' | 'stderr'> {
-  /** Aborted when the text is not wanted any more. */
+  /** Aborted when the text is no longer wanted. */
   readonly signal: AbortSignal;
 }
 
 interface Opened {
   readonly blob: Blob;
-  /** All of a short text. */
+  /** The first `LONGEST_HELD` bytes: all of a short text. */
   readonly start: Buffer;
 }
 
 /** There is no such file, or it cannot be read. */
 export class UnusableFile extends Error {}
 
-/** Longer texts are sent from the disk, so that they can be sent again. */
+/** The longest text that is held in memory, in bytes. A longer one is sent from the disk, and can be sent again. */
 const LONGEST_HELD = 64 * 1024;
 
 const UTF8_MARK = '\uFEFF';
 /** PowerShell 5.1 writes files in UTF-16. */
 const UTF16_MARKS = { 'utf-16le': [0xff, 0xfe], 'utf-16be': [0xfe, 0xff] } as const;
 
-/** Throws an `Error` in words for bytes that are neither UTF-8 nor UTF-16 with a byte order mark. */
+/** Throws an `Error` for the visitor if a text is neither UTF-8 nor UTF-16 with a byte order mark. */
 export async function inputText(
   argument: string | undefined,
   file: string | undefined,
@@ -53,7 +53,7 @@ export async function inputText(
   if (file === undefined && stdin.isTTY === true)
     stderr.write('Write, and end with Ctrl-D on a line of its own.\n');
   let path = file ?? (await copy(stdin));
-  // As `<(program)` of a shell is.
+  // Such as `<(program)` of a shell.
   if (isPipe(path)) path = await copy(createReadStream(path));
   const name = file === undefined ? 'standard input' : `"${file}"`;
   const text = await decoded(await openText(path), name, copy);
@@ -65,12 +65,12 @@ function isPipe(path: string): boolean {
   try {
     return statSync(path).isFIFO();
   } catch {
-    // Whoever opens it says why.
+    // Opening the file will say why.
     return false;
   }
 }
 
-/** A long text in UTF-16 is written to a copy; the gateway judges a long one in UTF-8. */
+/** A short text as a string, a long one as a blob. Converts a long one from UTF-16; the gateway checks a long one in UTF-8. */
 async function decoded(
   { blob, start }: Opened,
   name: string,
@@ -111,7 +111,7 @@ function encodingOf(start: Uint8Array): string {
   return 'utf-8';
 }
 
-/** In the words of the gateway, for bytes that are not UTF-8. */
+/** Describes bytes that are not UTF-8, in the words of the gateway. */
 function encodingFault(bytes: Buffer): string {
   let offset = 0;
   // Every sequence is complete at the end of the longest prefix that is UTF-8.

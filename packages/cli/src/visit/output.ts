@@ -1,4 +1,4 @@
-/** Writes to standard output, at the pace of whoever reads it. */
+/** Writes to standard output at the pace of its reader. */
 import { once } from 'node:events';
 import { styleText } from 'node:util';
 
@@ -34,7 +34,7 @@ export class Output {
 
   async write(data: string | Uint8Array): Promise<void> {
     this.#signal.throwIfAborted();
-    // Nobody reads any longer, or the disk is full: whoever owns the stream has learnt of it.
+    // Nobody reads any longer, or the disk is full. The owner of the stream handles that.
     if (this.#stdout.errored) return;
     if (this.#stdout.write(data)) return;
     await once(this.#stdout, 'drain', { signal: this.#signal }).catch(() => {

@@ -1,4 +1,4 @@
-/** What the visitor's commands remember between calls: the gateway and the name. */
+/** Remembers the gateway and the visitor's name from one command to the next. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
@@ -9,12 +9,12 @@ export interface Remembered {
   readonly identity?: string;
 }
 
-/** `folder`: of the user's configuration (XDG Base Directory Specification). */
+/** `folder`: for the user's configuration (XDG Base Directory Specification). */
 function fileIn(folder: string): string {
   return join(folder, 'open-presence', 'visitor.json');
 }
 
-/** Nothing is remembered where the file is missing or is not what was written. */
+/** Returns neither if the file is missing or malformed. */
 export async function readRemembered(folder: string): Promise<Remembered> {
   try {
     const value: unknown = JSON.parse(await readFile(fileIn(folder), 'utf8'));

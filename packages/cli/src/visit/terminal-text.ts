@@ -1,10 +1,10 @@
-/** Visitors' words in the columns of a terminal. */
+/** Fits visitors' words into the columns of a terminal. */
 import stringWidth from 'string-width';
 import wrapAnsi from 'wrap-ansi';
 
 import { safeText } from '../safe-text.ts';
 
-/** Lines of at most `width` columns, each after `indent`. Words that are longer are divided. */
+/** Wraps a text into lines of at most `width` columns, each with `indent`. Divides longer words. */
 export function wrapped(text: string, width: number, indent: string): string {
   const columns = Math.max(10, width - stringWidth(indent));
   const lines = wrapAnsi(safeText(text).replaceAll('\t', '    '), columns, {
@@ -17,7 +17,7 @@ export function wrapped(text: string, width: number, indent: string): string {
     .join('\n');
 }
 
-/** A table whose columns are as wide as their widest cell, except for the last, which is cut. */
+/** A table whose columns are as wide as their widest cells. Cuts each line to `width` columns. */
 export function table(rows: readonly (readonly string[])[], width: number): string {
   const widths: number[] = [];
   for (const row of rows)
@@ -34,7 +34,7 @@ export function table(rows: readonly (readonly string[])[], width: number): stri
   return `${lines.join('\n')}\n`;
 }
 
-/** At most `width` columns, with `…` where something was left out. */
+/** Cuts a text to at most `width` columns, with `…` at its end. */
 export function cut(text: string, width: number): string {
   if (stringWidth(text) <= width) return text;
   let shown = '';

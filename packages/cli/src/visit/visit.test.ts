@@ -98,7 +98,7 @@ function shell(script: string, ...args: readonly string[]): Promise<Run> {
   return run(['sh', '-c', script, 'sh', process.execPath, COMMAND, ...args]);
 }
 
-/** What stands on a terminal of this width. */
+/** The text on a terminal of this width. */
 async function screen(columns: number, ...args: readonly string[]): Promise<string> {
   const words = [process.execPath, COMMAND, ...args].map((word) => `'${word}'`).join(' ');
   const command = `stty cols ${columns}; exec ${words}`;
@@ -223,7 +223,7 @@ suite('a visitor', () => {
     assert.match(wrong.stderr, /"since" must be/);
   });
 
-  test('answers, and whom it is meant for finds it', async () => {
+  test('answers, and the visitor who is meant finds it', async () => {
     const [trace] = lines((await presence('trace', 'Is anybody here?')).stdout);
     assert.ok(trace !== undefined);
     const args = ['--identity', 'Lumen', '--to', 'Мавка', '-m', 'mood="calm"'];
@@ -385,7 +385,7 @@ suite('a visitor', () => {
     assert.deepEqual([code, stderr], [1, 'Resting until tomorrow.\n']);
   });
 
-  test('learns that no entry has an id', async () => {
+  test('learns that no entry has the id', async () => {
     for (const id of ['', '..', 'nobody']) {
       for (const args of [
         ['entry', id],
@@ -404,7 +404,7 @@ suite('a visitor', () => {
     assert.equal(stderr, '');
   });
 
-  test('has said it, whoever reads the answer', async () => {
+  test('has said it, even if nobody reads the answer', async () => {
     const script = 'exec 3>&1; { "$@"; echo $? >&3; } | true';
     const { stdout, stderr } = await shell(script, 'seed', 'unread '.repeat(8000));
     assert.deepEqual([stdout, stderr], ['0\n', '']);
@@ -480,7 +480,7 @@ suite('a terminal', needs('script'), () => {
     );
   });
 
-  test('shows the beginning of what is long, and how to read the rest', async () => {
+  test('shows the beginning of a long text, and how to read the rest', async () => {
     const [seed] = lines((await presence('seed', 'word '.repeat(2000))).stdout);
     const shown = await screen(80, 'read', 'seeds', '--limit', '1');
     assert.ok(shown.length < 4000);

@@ -1,4 +1,4 @@
-/** What the visitor's commands have in common: the gateway, the output, and how they end. */
+/** Runs the visitor's commands: gives them the gateway and the output, and decides how they end. */
 import { Gateway, PresenceError } from '@open-presence/client';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 
@@ -10,9 +10,9 @@ import { UnusableFile } from './input-text.ts';
 import { Output } from './output.ts';
 import { readRemembered } from './remembered.ts';
 
-/** How long a command tries again to say something. */
+/** How long most commands try again while the gateway cannot be reached. */
 const PATIENCE_MS = 30_000;
-/** Longer than any pause between two attempts: a failure after it is another one. */
+/** Longer than any pause between two attempts. A failure after this time has nothing to do with the one before. */
 const NEW_FAILURE_MS = 60_000;
 
 /** `setTimeout` fires at once for more. */
@@ -27,9 +27,9 @@ export interface VisitorOptions {
 }
 
 export interface VisitOptions {
-  /** How long it tries again while the gateway cannot be reached. */
+  /** How long the command tries again while the gateway cannot be reached. */
   readonly patienceMs?: number;
-  /** Whether it says something. */
+  /** Whether the command says something. */
   readonly says?: boolean;
 }
 
@@ -40,7 +40,7 @@ export interface Visit {
   readonly json: boolean;
   /** Aborted by Ctrl-C, when nobody reads the output, and after too many failures. */
   readonly signal: AbortSignal;
-  /** Words about what is done, beside the output. */
+  /** Writes a line to the visitor, on standard error. */
   readonly notify: (text: string) => void;
 }
 
@@ -58,7 +58,6 @@ export function addVisitorOptions(command: Command, example: string): Command {
   return addGuide(command, { examples: [example], exitCodes: [0, 1, 2] });
 }
 
-/** Parses an option. */
 export function wholeNumber(text: string): number {
   if (/^\d+$/.test(text)) return Number(text);
   throw new InvalidArgumentError('It must be a whole number.');
@@ -70,7 +69,7 @@ function seconds(text: string): number {
   throw new InvalidArgumentError(`It must be a number of seconds, at most ${LONGEST_TIMER_S}.`);
 }
 
-/** The ISO 8601 date or time, which is local if it has no offset. The gateway judges what it is. */
+/** Adds the local offset to an ISO 8601 date or time that has none. Leaves other texts for the gateway to judge. */
 export function localTimeOption(text: string): string {
   const parts = /^(\d{4}-\d\d-\d\d)(?:[Tt ](\d\d:\d\d)([\d:.,]*))?$/.exec(text);
   if (parts === null) return text;
@@ -83,8 +82,8 @@ export function localTimeOption(text: string): string {
 }
 
 /**
- * Runs one command: prints what the gateway refuses, and sets the exit code. Reading may be interrupted
- * at any time; a command that `says` something has then failed.
+ * Runs one command: prints refusals of the gateway, and sets the exit code. A command that `says`
+ * something fails if it is interrupted; one that only reads does not.
  */
 export async function visit(
   context: ProcessContext,
@@ -151,7 +150,7 @@ function report(error: unknown, notify: (text: string) => void): number {
     return EXIT_UNREACHABLE;
   }
   if (!(error instanceof PresenceError)) throw error;
-  // It names all faults.
+  // The message names all faults.
   notify(error.message);
   return error.code === 'unreachable' ? EXIT_UNREACHABLE : EXIT_FAILED;
 }
