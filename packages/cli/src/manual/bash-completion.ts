@@ -1,6 +1,6 @@
 import type { CommandRow, ValueForm } from './command-table.ts';
 
-/** A script to be sourced by bash, from version 3.2 on. */
+/** A script for bash 3.2 or later to source. */
 export function bashCompletion(commands: readonly CommandRow[]): string {
   const names = commands.map(({ name }) => name).join(' ');
   return `_presence() {
@@ -22,7 +22,7 @@ complete -F _presence presence
 `;
 }
 
-/** What may follow an option that takes a value. */
+/** A case for each option that takes a value: completes the value. */
 function optionCases({ name, options }: CommandRow): string[] {
   return options.flatMap(({ names, value }) => {
     if (value === undefined) return [];

@@ -7,25 +7,25 @@ import type { Argument, Command, Option } from 'commander';
 
 import { type CommandGuide, guideOf } from '../command-guide.ts';
 
-/** What can stand for a value: these words, or the names of files or folders. */
+/** The possible values: these words, names of files or folders, or any text. */
 export type ValueForm = readonly string[] | 'files' | 'folders' | 'free';
 
 interface ArgumentRow {
-  /** As in the usage: `<id>`, `[text]`, `<words...>`. */
+  /** The argument in the usage: `<id>`, `[text]`, `<words...>`. */
   readonly term: string;
   readonly description: string;
   readonly form: ValueForm;
 }
 
 export interface OptionRow {
-  /** `-f, --file <path>` */
+  /** Such as `-f, --file <path>`. */
   readonly flags: string;
-  /** `-f` and `--file`. */
+  /** Such as `-f` and `--file`. */
   readonly names: readonly string[];
   readonly description: string;
   /** Undefined if the option takes no value. */
   readonly value: { readonly name: string; readonly form: ValueForm } | undefined;
-  /** The environment variable that stands for the option. */
+  /** The environment variable that sets the option. */
   readonly variable: string | undefined;
   readonly default: string | undefined;
 }
@@ -88,7 +88,7 @@ function defaultText(value: unknown): string | undefined {
 
 function formOf(name: string, choices: readonly string[] | undefined): ValueForm {
   if (choices !== undefined) return choices;
-  // A kind, or the slug of a room, which only the gateway knows.
+  // It may also be the slug of a room, but only the gateway knows the rooms.
   if (name === 'where') return KINDS;
   if (name.includes('folder')) return 'folders';
   return /file|path/.test(name) ? 'files' : 'free';

@@ -1,4 +1,4 @@
-/** `presence completion`: prints what makes a shell complete the commands and their options. */
+/** `presence completion`: prints a script by which a shell completes the commands and their options. */
 import { Argument, Command } from 'commander';
 
 import { addGuide } from '../command-guide.ts';

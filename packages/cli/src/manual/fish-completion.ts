@@ -1,6 +1,6 @@
 import type { CommandRow, ValueForm } from './command-table.ts';
 
-/** Commands for fish. */
+/** A script for fish to load. */
 export function fishCompletion(commands: readonly CommandRow[]): string {
   const lines = ['complete -c presence -f', ...commands.flatMap(commandLines)];
   return `${lines.join('\n')}\n`;

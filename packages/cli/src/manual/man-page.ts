@@ -1,4 +1,4 @@
-/** Manual pages (man(7)): one of the program, and one of each command. */
+/** Prints manual pages (man(7)): one for the program, and one for each command. */
 import { EXIT_CODES, type ExitCode } from '../exit-codes.ts';
 import type { CommandRow } from './command-table.ts';
 
@@ -9,7 +9,7 @@ export interface Manual {
   readonly commands: readonly CommandRow[];
 }
 
-/** By the name of the file. */
+/** All pages, by the names of their files. */
 export function manPages(manual: Manual): Map<string, string> {
   const { program, commands } = manual;
   const pages = commands.map(
@@ -95,7 +95,7 @@ export function sentence(text: string): string {
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
 }
 
-/** Text that troff prints as it is. */
+/** Escapes a text so that troff prints it as it is. */
 function roff(text: string): string {
   const escaped = text.replaceAll('\\', String.raw`\e`).replaceAll('-', String.raw`\-`);
   return escaped.replaceAll(/^(?=['.])/gm, String.raw`\&`);

@@ -1,4 +1,4 @@
-// What is printed from the commands, in the programs that read it.
+// The texts that are printed from the commands, in the programs that read them.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';

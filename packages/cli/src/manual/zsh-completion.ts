@@ -1,6 +1,6 @@
 import type { CommandRow, OptionRow, ValueForm } from './command-table.ts';
 
-/** A script to be sourced by zsh after `compinit`, or to be found in its `fpath` as `_presence`. */
+/** A script that zsh sources after `compinit`, or finds in its `fpath` as `_presence`. */
 export function zshCompletion(commands: readonly CommandRow[]): string {
   const described = commands.map(
     ({ name, description }) => `    ${quote(`${name}:${colonless(description)}`)}`,
@@ -36,7 +36,7 @@ function commandCase({ name, options, arguments: args }: CommandRow): string {
   return `    ${name}) _arguments ${specs.join(' ')} ;;`;
 }
 
-/** The same for each of its names. */
+/** One spec for each name of the option. */
 function optionSpecs({ names, description, value }: OptionRow): string[] {
   const about = `[${colonless(description).replaceAll(/[[\]]/g, String.raw`\$&`)}]`;
   const wanted = value === undefined ? '' : `:${colonless(value.name)}:${action(value.form)}`;

@@ -1,4 +1,4 @@
-/** Splits byte streams into messages, byte for byte: one per line, or one per server-sent event. */
+/** Splits byte streams into messages and changes no byte: one message per line, or per server-sent event. */
 import { MessageText, TooLong } from './message-text.ts';
 
 const LINE_FEED = 0x0a;
@@ -11,11 +11,11 @@ type Messages = AsyncGenerator<MessageText, void, undefined>;
 const END = Symbol('end of a line');
 const RETURN = Buffer.from('\r');
 
-/** Pieces of lines, without line endings, and the end of each line; also of a last one without. */
+/** Yields pieces of lines without line endings, and `END` after each line, even after a last one that has no ending. */
 async function* linePieces(
   stream: ByteStream,
 ): AsyncGenerator<Uint8Array | typeof END, void, undefined> {
-  /** Whether a carriage return is held, which may be part of a line ending. */
+  /** Whether a carriage return is held back, since it may be part of a line ending. */
   let isHeld = false;
   let isOpen = false;
   for await (const chunk of stream) {
@@ -37,7 +37,7 @@ async function* linePieces(
   if (isOpen) yield END;
 }
 
-/** Lines of any length, without line endings; also a last one that is not ended. */
+/** Yields lines of any length without line endings, even a last one that has no ending. */
 export async function* splitLines(stream: ByteStream): Messages {
   let text = new MessageText();
   try {
@@ -57,8 +57,8 @@ export async function* splitLines(stream: ByteStream): Messages {
 }
 
 /**
- * The data of each server-sent event; an unfinished last event is dropped. Throws `TooLong` for data, or
- * another line, of more than `longest` bytes.
+ * Yields the data of each server-sent event, and drops an unfinished last one. Throws `TooLong` if the
+ * data, or another line, have more than `longest` bytes.
  */
 export async function* parseEvents(
   stream: ByteStream,
@@ -89,9 +89,9 @@ class EventParser implements AsyncDisposable {
   #data: MessageText;
   /** Bytes of a line that is not data. */
   #skipped = 0;
-  /** Lines of data in the event. */
+  /** How many lines of data the event has so far. */
   #dataLines = 0;
-  /** The start of the line, until it is known what field it is. */
+  /** The start of the line, until it is long enough to tell its field. */
   #start = Buffer.alloc(0);
   #isData: boolean | undefined;
 
@@ -111,7 +111,7 @@ class EventParser implements AsyncDisposable {
     if (this.#data.fault !== undefined) throw this.#data.fault;
   }
 
-  /** The data of the event that ends with this line. */
+  /** The data of the event, if this line ends one. */
   async endLine(): Promise<MessageText | undefined> {
     const isEmpty = this.#isData === undefined && this.#start.length === 0;
     if (this.#isData === undefined) await this.#startField();
@@ -139,7 +139,7 @@ class EventParser implements AsyncDisposable {
   }
 }
 
-/** Keeps the value: unescaped line breaks in JSON are whitespace between tokens. */
+/** The same JSON value on one line: unescaped line breaks in JSON are whitespace between tokens. */
 export function withoutBreaks(json: Uint8Array): Uint8Array {
   if (!json.includes(LINE_FEED) && !json.includes(CARRIAGE_RETURN)) return json;
   return json.map((byte) => (byte === LINE_FEED || byte === CARRIAGE_RETURN ? SPACE : byte));

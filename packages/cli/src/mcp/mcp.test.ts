@@ -79,7 +79,7 @@ suite('presence mcp', () => {
     server.close();
   });
 
-  test('says that the outcome is unknown when the connection ends without a response', async () => {
+  test('says that the outcome is unknown if the connection ends without a response', async () => {
     const server = createServer((socket) => void socket.once('data', () => socket.end()));
     const url = await listening(server);
     await using relayed = relay('--url', url);

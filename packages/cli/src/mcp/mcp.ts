@@ -21,7 +21,7 @@ export function mcpCommand(context: ProcessContext): Command {
   });
 }
 
-/** The address itself, if it is that of the endpoint. */
+/** The endpoint at an address, which may be the endpoint's already. */
 function endpointOf(address: string): URL {
   const url = new URL(address);
   if (!url.pathname.endsWith('/mcp')) url.pathname = `${url.pathname.replace(/\/$/, '')}/mcp`;

@@ -1,6 +1,6 @@
 /**
- * One message as it arrives: in memory while it is small, else in a temporary file, while the scanner
- * looks for what the relay has to know of it.
+ * Holds one message as it arrives: in memory while it is small, else in a temporary file. A scanner then
+ * finds the members that the relay reads.
  */
 import type { FileHandle } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -15,9 +15,9 @@ import { openTemporaryFile } from '@open-presence/gateway/temporary-file';
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** Bytes that are held in memory. */
+/** The largest message that is held in memory, in bytes. */
 const MAX_IN_MEMORY = 64 * 1024;
-/** Longer values of a large message are not looked at, in bytes. */
+/** The longest value of a large message that the relay reads, in bytes. */
 const MAX_VALUE = 1024 * 1024;
 /** The relay reads this many messages of a batch, and only passes on the others. */
 const MAX_MESSAGES = 10_000;
@@ -39,7 +39,7 @@ const MEMBERS: readonly JsonPath[] = [
 /** Paths in a message, and the same paths in each message of a batch. */
 const PATHS = [[], ...MEMBERS].flatMap((path) => [path, [null, ...path]]);
 
-/** Longer than any answer of a gateway. */
+/** A message is longer than any answer of a gateway. */
 export class TooLong extends Error {
   constructor(longest: number) {
     const bytes = longest.toLocaleString('en');
@@ -57,12 +57,12 @@ export class MessageText implements AsyncDisposable {
   #scanner: JsonScanner | undefined;
   #isJson = true;
   #fault: Error | undefined;
-  /** What was found in each message, by the path. */
+  /** The found values of each message, by their paths. */
   readonly #found: Map<string, FoundValue>[] = [];
   #current = new Map<string, FoundValue>();
   readonly #longest: number;
 
-  /** `longest`: in bytes. Nothing of what is longer is kept. */
+  /** `longest`: in bytes. A longer message has a `fault`. */
   constructor(longest = Number.POSITIVE_INFINITY) {
     this.#longest = longest;
   }
@@ -71,12 +71,12 @@ export class MessageText implements AsyncDisposable {
     return this.#size;
   }
 
-  /** Whether it is white space alone. */
+  /** Whether the message is only white space. */
   get isBlank(): boolean {
     return this.#isBlank;
   }
 
-  /** Why not all of it could be held. */
+  /** Why the message could not be held whole. */
   get fault(): Error | undefined {
     return this.#fault;
   }
@@ -100,14 +100,14 @@ export class MessageText implements AsyncDisposable {
     }
   }
 
-  /** To be called when there is no more to write. */
+  /** The message is complete. */
   async end(): Promise<void> {
     if (this.#file !== undefined) this.#scan((scanner) => scanner.end());
   }
 
   /**
-   * The message, or the messages of a batch; of a large one, only the members that the relay reads,
-   * and those of its `result` and `error` only as far as they are short. Undefined for no JSON.
+   * The message, or the messages of a batch; undefined if the text is not JSON. A large message has only
+   * the members that the relay reads, with `{}` in place of a long value.
    */
   async messages(): Promise<readonly JsonObject[] | undefined> {
     const { whole } = this;
@@ -117,7 +117,7 @@ export class MessageText implements AsyncDisposable {
       : undefined;
   }
 
-  /** All of a small message. */
+  /** All bytes of a small message; undefined for a large one. */
   get whole(): Buffer<ArrayBuffer> | undefined {
     return this.#file === undefined ? Buffer.concat(this.#memory) : undefined;
   }

@@ -1,10 +1,10 @@
-/** What the relay reads from messages; it passes on their bytes, never a new serialization. */
+/** Reads what the relay has to know of messages. The relay passes on their bytes, never a new serialization. */
 
 import { asObject, VERSION, type JsonObject } from './message-text.ts';
 
 export type RequestId = string | number;
 
-/** What the relay needs to know of one message, or of a batch. */
+/** The relay's knowledge of one message, or of a batch. */
 export interface MessageInfo {
   /** Whether it looks like JSON-RPC. */
   readonly isMessage: boolean;
@@ -21,7 +21,7 @@ export interface MessageInfo {
 const WAITING_METHODS: ReadonlySet<unknown> = new Set(['subscriptions/listen', 'events/stream']);
 const WAITING_TOOLS: ReadonlySet<unknown> = new Set(['catch_up', 'wait_for_news']);
 
-/** No messages for what is not JSON: refusing it is left to the gateway. */
+/** `messages`: undefined for a text that is not JSON, which the relay leaves to the gateway to refuse. */
 export function inspectMessages(messages: readonly JsonObject[] = []): MessageInfo {
   const requests = messages.filter(
     (message) => typeof message['method'] === 'string' && 'id' in message,
@@ -48,7 +48,7 @@ export function answeredIds(messages: readonly JsonObject[]): RequestId[] {
   return idsOf(messages.filter((message) => !('method' in message)));
 }
 
-/** From the answer to `initialize`. */
+/** The revision of MCP in the answer to `initialize`. */
 export function negotiatedRevision([answer = {}]: readonly JsonObject[]): string | undefined {
   const { protocolVersion } = asObject(answer['result']);
   return typeof protocolVersion === 'string' ? protocolVersion : undefined;
@@ -101,7 +101,7 @@ function headersFor(method: unknown, params: JsonObject): Record<string, string>
   };
 }
 
-/** In base64 where a header cannot carry the text as it is. */
+/** The text as the value of a header: in base64 if a header cannot carry it as it is. */
 function headerValue(text: string): string {
   if (/^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/.test(text) && !text.startsWith('=?')) return text;
   return `=?base64?${Buffer.from(text).toString('base64')}?=`;

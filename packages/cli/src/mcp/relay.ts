@@ -1,9 +1,9 @@
 /**
  * Relays MCP messages from standard input to a gateway by HTTP, and its answers to standard output.
  *
- * Passes messages on byte for byte, of any revision and, in flat memory, of any size that they can have.
- * Adds messages of its own only where the gateway does not answer. Every request is answered once, unless it is
- * cancelled or too long for the disk. Messages go to the given address only.
+ * Passes messages on byte for byte, whatever their revision, and in flat memory, whatever their size. Adds
+ * a message of its own only if the gateway does not answer. Answers every request once, unless it is
+ * cancelled or too long for the disk. Sends messages only to the given address.
  */
 import type { Writable } from 'node:stream';
 
@@ -21,11 +21,11 @@ import {
 import { MessageText, TooLong } from './message-text.ts';
 import type { ProcessContext } from '../process-context.ts';
 
-/** Each pending request takes a connection. At this many, without those that poll, input waits. */
+/** Each pending request takes a connection. At this many, long-polling ones not counted, the relay stops reading. */
 const MAX_PENDING = 64;
 /**
- * Bytes of an answer to one request. A result has some 64 KiB (PROTOCOL.md section 18.5), and arguments
- * that it repeats: what is longer never ends.
+ * The longest answer to one request, in bytes. A result has some 64 KiB (PROTOCOL.md section 18.5), and
+ * arguments that it repeats. An answer beyond this would probably never end.
  */
 const LONGEST_ANSWER = 256 * 1024 * 1024;
 const LONGEST_REFUSAL = 1024 * 1024;
@@ -44,7 +44,7 @@ export class McpRelay {
   readonly #pending = new Map<PendingPost, Promise<void>>();
   /** Resolves when the last line is written and the client takes more. */
   #written: Promise<void> = Promise.resolve();
-  /** Negotiated by `initialize`. */
+  /** The revision of MCP that `initialize` has negotiated. */
   #revision: string | undefined;
 
   constructor(url: URL, context: Pick<ProcessContext, 'stdin' | 'stdout' | 'stderr'>) {
@@ -52,7 +52,7 @@ export class McpRelay {
     this.#context = context;
   }
 
-  /** Resolves once input has ended and all requests but the long-polling ones are answered. */
+  /** Resolves after the input has ended and all requests except long-polling ones are answered. */
   async run(): Promise<void> {
     const { stdin, stdout } = this.#context;
     let isClientGone = false;
@@ -160,7 +160,7 @@ export class McpRelay {
     }
   }
 
-  /** Drops what is not JSON: the client could not parse it either. */
+  /** Drops a message that is not JSON: the client could not parse it either. */
   async #relayMessage(text: MessageText, post: PendingPost): Promise<void> {
     if (text.fault !== undefined) throw text.fault;
     const messages = await text.messages();
@@ -179,10 +179,10 @@ export class McpRelay {
     }
   }
 
-  /** One line after another. */
+  /** Writes one line after another. */
   async #write(line: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Promise<void> {
     const written = this.#written.then(() => this.#writeLine(line));
-    // A line whose file cannot be read is cut, and the next one starts after it.
+    // If the file of a line cannot be read, the line is cut off, and the next one begins on a new line.
     this.#written = written.catch(() => writeChunk(this.#context.stdout, NEWLINE));
     await written;
   }
