@@ -23,7 +23,7 @@ async function send(options: RequestOptions, body?: string): Promise<IncomingMes
 }
 
 suite('a gateway on a UNIX socket', () => {
-  test('answers any user of the machine there, and removes it when it stops', async () => {
+  test('answers any user of the machine, and removes the socket when it stops', async () => {
     await using folder = await dataFolder();
     const socketPath = join(folder.path, 'socket');
     await using gateway = await startGatewayProcess({ args: ['--listen', `unix:${socketPath}`] });
@@ -49,7 +49,7 @@ suite('a gateway on a UNIX socket', () => {
     assert.match(await text(unusable), /href="http:\/\/localhost\//);
   });
 
-  test('takes the place of one that was killed, and of nothing else', async () => {
+  test('replaces the socket of a killed gateway, and nothing else', async () => {
     await using folder = await dataFolder();
     const socketPath = join(folder.path, 'socket');
     const args = ['--listen', `unix:${socketPath}`];
@@ -134,7 +134,7 @@ suite('a gateway on a socket that systemd holds', needs('python3'), () => {
     }
   });
 
-  test('is told of it by systemd, and serves it with one thread', async () => {
+  test('learns of the socket from systemd, and serves it with one thread', async () => {
     await using folder = await dataFolder();
     const args = ['--port', '1'];
     const gateway = await startGatewayProcess({ data: folder.path, under: held('3'), args });
@@ -147,7 +147,7 @@ suite('a gateway on a socket that systemd holds', needs('python3'), () => {
     }
   });
 
-  test('is not started on a descriptor that is no listening socket, nor on one of several', async () => {
+  test('does not start on a descriptor that is no listening socket, nor with several sockets', async () => {
     for (const descriptor of ['fd:0', 'fd:999'])
       await assert.rejects(
         startGatewayProcess({ args: ['--listen', descriptor] }),

@@ -3,7 +3,7 @@
  * The command `presence`.
  *
  * Owns the process: arguments, environment, signals, streams and exit code; no other file touches
- * them. A failed start prints its reason in one line. The process ends by having nothing left to do.
+ * them. A failed start prints its reason in one line. The process ends when it has nothing left to do.
  */
 import { homedir } from 'node:os';
 import { join } from 'node:path';
@@ -25,7 +25,7 @@ import { describeDropped, terminalLog } from './terminal-log.ts';
 guardTerminal(process.stderr);
 if (process.stdout.isTTY) guardTerminal(process.stdout);
 
-// A command goes on to its end when its reader, such as head, has enough.
+// A command runs to its end even if its reader, such as `head`, stops reading.
 process.stderr.on('error', () => {});
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') return;
@@ -35,16 +35,16 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   });
 });
 
-// What is stored is its owner's alone. UNIX sockets for visitors are opened to all expressly.
+// Only their owner can read stored files. The gateway itself opens UNIX sockets for visitors to all users.
 process.umask(process.umask() | 0o077);
 
-// For whoever lists the processes.
+// Hides passwords from users who list the processes.
 if (process.argv.some((word) => word !== masked(word)))
   process.title = process.argv.map(masked).join(' ');
 
 const outputs = new Map<number | string, ServiceOutput>();
 
-/** The same for the same target, so that its lines stay in order. */
+/** Returns the same output for the same target, so that its lines stay in order. */
 function outputTo(name: number | string, options: () => ServiceOutputOptions): ServiceOutput {
   const output = outputs.get(name) ?? new ServiceOutput(options());
   outputs.set(name, output);
@@ -58,7 +58,7 @@ function serviceOutput(stream: 'stdout' | 'stderr'): TextOutput {
     target: isTTY ? nonBlocking(fd) : fd,
     describeDropped: describeDropped(isTTY),
   }));
-  // Elsewhere, standard output has data, and its lines are JSON.
+  // Otherwise, standard output is data: lines of JSON.
   const isForPeople = isTTY || stream === 'stderr';
   return isForPeople ? { write: (text) => output.write(guardedText(text)) } : output;
 }
@@ -128,7 +128,7 @@ for (const command of [program, ...program.commands])
 try {
   useProxies(process.env);
 } catch {
-  // Its address may hold a password.
+  // Does not print the address, which may hold a password.
   process.stderr.write(
     'HTTP_PROXY or HTTPS_PROXY is not the address of a proxy, such as http://proxy.example:3128. Requests go without one.\n',
   );

@@ -6,7 +6,7 @@ import type { Logger } from 'pino';
 import type { ServiceManager } from './serve/service-manager.ts';
 
 export interface TextOutput {
-  /** Whole lines. */
+  /** `text`: whole lines. */
   write(text: string): void;
 }
 
@@ -16,25 +16,25 @@ export interface ProcessContext {
   readonly stdout: Writable & { readonly isTTY?: boolean; readonly columns?: number };
   readonly stderr: Writable & { readonly isTTY?: boolean };
   readonly nodeVersion: string;
-  /** Of the command. */
+  /** The version of the command. */
   readonly version: string;
   /** Threads in libuv's pool, if the environment says how many. */
   readonly fileThreads: number | undefined;
   /** How many listening sockets systemd has passed (`LISTEN_FDS` of sd_listen_fds(3)). */
   readonly passedSockets: number;
-  /** Where programs keep the configuration of this user. */
+  /** The folder in which programs keep this user's configuration. */
   readonly configurationFolder: string;
-  /** Where programs keep what they remember of what they did. */
+  /** The folder in which programs keep this user's state, such as kept checkpoints. */
   readonly stateFolder: string;
   /** Logs to standard output: JSON, or plain words on a terminal. */
   logger(level: string): Logger;
-  /** For what a service says: its writers never wait, and lines that cannot be written are dropped. */
+  /** The output of a service: its writers never wait, and lines that cannot be written are dropped. */
   serviceOutput(stream: 'stdout' | 'stderr'): TextOutput;
-  /** Where the log of requests goes: to this file, or to standard output too. */
+  /** The log of requests: in this file or, without one, on standard output. */
   requestLog(file: string | undefined, logger: Logger): RequestLogOptions;
   /**
-   * For a service. Resolves with the name of the first SIGTERM or SIGINT; a second one ends the
-   * process. SIGHUP opens log files again and calls `onReload`, SIGUSR2 does nothing.
+   * Resolves with the name of the first SIGTERM or SIGINT; a second one ends the process. From the call
+   * on, SIGHUP opens log files again and calls `onReload`, and SIGUSR2 does nothing.
    */
   stopSignal(onReload?: () => void): Promise<string>;
   /** The program that started the process and watches it. */

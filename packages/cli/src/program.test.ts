@@ -18,7 +18,7 @@ function words(line: string): string[] {
 
 suite('each command', () => {
   for (const command of program.commands) {
-    test(`${command.name()} is the same where it is loaded alone`, async () => {
+    test(`${command.name()} is the same if it is loaded alone`, async () => {
       const alone = await createProgram(unused, '1.2.3', command.name());
       const found = alone.commands.find((one) => one.name() === command.name());
       assert.equal(found?.helpInformation(), command.helpInformation());
@@ -34,7 +34,7 @@ suite('each command', () => {
 });
 
 function accepts(command: Command, example: string): void {
-  // What feeds the command stands before the last bar.
+  // The commands before the last bar feed this one.
   const line = example.split(' | ').at(-1) ?? '';
   const [program, name, ...args] = words(line.split(' > ')[0] ?? '');
   assert.deepEqual([program, name], ['presence', command.name()]);

@@ -3,12 +3,12 @@ import { Command } from 'commander';
 
 import type { ProcessContext } from './process-context.ts';
 
-/** Prints what it finds of all the others. */
+/** This command prints all the others, so it needs them to be loaded. */
 const COMPLETION = 'completion';
 
 type Source = () => Promise<(context: ProcessContext) => Command>;
 
-/** By their names, in their groups. */
+/** The commands by their names, in their groups. */
 const GROUPS: Readonly<Record<string, Readonly<Record<string, Source>>>> = {
   'Visit a gateway:': {
     hello: async () => (await import('./visit/say.ts')).helloCommand,
@@ -52,8 +52,8 @@ const GROUPS: Readonly<Record<string, Readonly<Record<string, Source>>>> = {
 };
 
 /**
- * With all commands; or with `only` alone where that is the name of one, so that the modules of the
- * others take neither time nor memory. `context` is used only when a command runs.
+ * Makes the program with all commands. If `only` is the name of one, loads only that command, so that the
+ * modules of the others take neither time nor memory. A command uses `context` only when it runs.
  */
 export async function createProgram(
   context: ProcessContext,

@@ -13,8 +13,8 @@ const COMPILED = join(import.meta.dirname, '../../../node_modules/.cache/presenc
 const FILL_CACHE = join(import.meta.dirname, '../scripts/fill-compile-cache.ts');
 const CTRL_C = '\u0003';
 /**
- * Makes a start take long: each flush takes two seconds. Not the parent of the gateway (-D), which else
- * would go on without its terminal.
+ * Makes a start take long: each flush takes two seconds. With -D, strace is not the parent of the
+ * gateway, which otherwise would go on without its terminal.
  */
 const SLOW_FLUSHES =
   'strace -D -f -o /dev/null -e trace=fsync,fdatasync -e inject=fsync,fdatasync:delay_enter=2000000';
@@ -117,14 +117,14 @@ suite('a start', () => {
       await command.until(/The Open Presence Gateway is open/);
       assert.equal((await said).status, 201);
       assert.match(await (await read).text(), /early/);
-      // It does not end with its terminal.
+      // The gateway would outlive its terminal.
       command.child.stdin?.write(CTRL_C);
       assert.equal(await command.ended, 0);
     },
   );
 
   for (const platform of ['darwin', 'win32']) {
-    test(`is by one thread where threads cannot share a port, and says so (${platform})`, async () => {
+    test(`uses one thread where threads cannot share a port, and says so (${platform})`, async () => {
       const env = withProcess('platform', `'${platform}'`);
       await using gateway = await startGatewayProcess({ env });
       assert.match(gateway.output(), /one thread, since several cannot listen on one port/);
@@ -141,7 +141,7 @@ suite('a start', () => {
     await promisify(execFile)(process.execPath, [FILL_CACHE], {
       env: { ...process.env, NODE_COMPILE_CACHE: COMPILED },
     });
-    // Node has a folder in it for each user. Here, it is empty like that of a new user.
+    // Node has a folder in the cache for each user. This one is empty, like that of a new user.
     await using cache = await dataFolder();
     const env = {
       NODE_COMPILE_CACHE: cache.path,
@@ -164,7 +164,7 @@ suite('a start', () => {
   });
 });
 
-/** Says of each thread that ends whether it has loaded the TypeScript compiler. */
+/** A module by which each thread says at its end whether it has loaded the TypeScript compiler. */
 const REPORT_COMPILER = `import { writeSync } from 'node:fs';
   process.on('exit', () => {
     const compiler = process.moduleLoadList.some((name) => name.includes('amaro'));
@@ -210,7 +210,7 @@ suite('a data folder that cannot be used', () => {
     );
   });
 
-  test('is reported if it would be in a file, and is not created where the port is taken', async () => {
+  test('is not created if the port is taken', async () => {
     await using folder = await dataFolder();
     await using gateway = await startGatewayProcess();
     const { port } = new URL(gateway.url);

@@ -94,7 +94,7 @@ suite('presence config', () => {
     assert.doesNotMatch(refused.output, /secret/);
   });
 
-  test('takes what serve takes, and says how many threads can serve there', async () => {
+  test('takes every option of serve, and says how many threads can serve there', async () => {
     const args = ['--listen', 'unix:/run/presence.sock', '--threads', '4', '--read-only', 'moving'];
     const { code, output } = await config(args);
     assert.equal(code, 0, output);
@@ -107,7 +107,7 @@ suite('presence config', () => {
     assert.match(output, /^Listens on fd:0\nStores in \/var\/lib\/presence$/m);
   });
 
-  test('is what serve takes from the same file', async () => {
+  test('shows the settings that serve takes from the same file', async () => {
     await using folder = await dataFolder();
     const file = join(folder.path, 'presence.env');
     await writeFile(file, 'PRESENCE_METRICS=127.0.0.1:0\nPRESENCE_LOG_REQUESTS=yes\n');

@@ -1,4 +1,4 @@
-/** `presence config`: which settings are in force for `serve`, where each comes from, and what follows from them. */
+/** `presence config`: shows the settings in force for `serve`, where each comes from, and what follows from them. */
 import { resolve } from 'node:path';
 
 import { isShareable } from '@open-presence/gateway';
@@ -19,10 +19,10 @@ const SOURCES: Readonly<Record<string, string>> = {
 };
 
 interface SettingInForce {
-  /** `--port`. */
+  /** Such as `--port`. */
   readonly flag: string;
   readonly variable: string;
-  /** Null where it is not set, and has no default. */
+  /** Null if it is not set and has no default. */
   readonly value: unknown;
   readonly source: string | null;
 }

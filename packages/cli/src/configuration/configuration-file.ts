@@ -1,4 +1,4 @@
-/** Settings from a file of variables, such as `/etc/presence/presence.env`: one NAME=VALUE on a line. */
+/** Reads settings from a file such as `/etc/presence/presence.env`, with one NAME=VALUE on a line. */
 import { readFile } from 'node:fs/promises';
 import { parseEnv } from 'node:util';
 
@@ -25,7 +25,7 @@ export function addConfigOption(command: Command): Command {
     });
 }
 
-/** Names in the file of `--config` that look like settings, and are none. */
+/** Names in the file of `--config` that look like settings but are none. */
 export async function unknownNames(command: Command): Promise<readonly string[]> {
   const known = new Set(SETTINGS.map(({ variable }) => variable));
   const names = Object.keys(await variablesIn(fileOf(command)));

@@ -1,6 +1,7 @@
 /**
- * All settings in one table, from which options and `--help` are made. A setting is read from its
- * flag or, without it, from its environment variable.
+ * All settings in one table, from which options and `--help` are made. A setting comes from its flag,
+ * else from its environment variable, else, if the command has `--config`, from that file (see
+ * `configuration-file.ts`).
  */
 import { availableParallelism, platform } from 'node:os';
 import { resolve } from 'node:path';
@@ -24,9 +25,9 @@ export interface Setting {
 const MAX_DEFAULT_THREADS = 4;
 /** Storing and indexing have threads of their own. */
 const CORES_FOR_THE_STORE = 1;
-/** Where several threads can listen on one port (`SO_REUSEPORT` that distributes connections). */
+/** Whether several threads can listen on one port: on these systems, `SO_REUSEPORT` distributes connections. */
 export const CAN_SHARE_PORT: boolean = ['linux', 'freebsd', 'sunos', 'aix'].includes(platform());
-/** More than these and those of the store would only change places on the cores. */
+/** One thread for each core that the store does not need: more would only compete for the cores. */
 const DEFAULT_THREADS = Math.max(
   1,
   Math.min(availableParallelism() - CORES_FOR_THE_STORE, MAX_DEFAULT_THREADS),
@@ -42,12 +43,12 @@ export interface Configuration {
   readonly publicUrl?: string;
   readonly threads: number;
   readonly logLevel: string;
-  /** Whether to log them, or the file to log them to. */
+  /** Whether to log requests, or the file to log them to. */
   readonly logRequests: boolean | string;
-  /** `127.0.0.1:7411`. */
+  /** Such as `127.0.0.1:7411`. */
   readonly metrics?: string;
   readonly mirror?: string;
-  /** `nats://a:4222,b:4222,c:4222`. */
+  /** Such as `nats://a:4222,b:4222,c:4222`. */
   readonly log?: string;
   readonly readOnly?: string;
   readonly acceptLoss?: boolean;
@@ -169,7 +170,7 @@ export const SETTINGS: readonly Setting[] = [
   },
 ];
 
-/** What is said at one start, such as answers to what it asks. Without variables: it is not for all starts. */
+/** Options for a single start, such as answers to its questions. A variable would hold for all starts, so they have none. */
 export const ANSWERS: readonly Option[] = [
   new Option(
     '--read-only <reason>',
@@ -212,7 +213,7 @@ function parseThreads(text: string): number {
   );
 }
 
-/** No path, since most links in answers begin at the root. Returned without a slash at the end. */
+/** Refuses a path, since most links in answers begin at the root. Removes the slash at the end. */
 function parseOrigin(text: string): string {
   const url = URL.parse(text);
   const isRoot = url !== null && url.href === `${url.origin}/`;
@@ -229,13 +230,13 @@ function parseLogLevel(text: string): string {
 
 function parseLogAddress(text: string): string {
   if (parseStreamAddress(text) !== undefined) return text;
-  // Without the text, which commander would show: it may hold a password.
+  // Not an `InvalidArgumentError`: commander would show the text, which may hold a password.
   throw new Error(
     '--log or PRESENCE_LOG is no address of NATS servers, such as nats://a:4222,b:4222,c:4222, or tls://a:4222?ca=FILE&cert=FILE&key=FILE&creds=FILE, which has names in place of IP addresses.',
   );
 }
 
-/** A file has a slash, so that no misspelled word is one. */
+/** The path of a file needs a slash, so that a misspelled word is not taken for one. */
 function parseRequestLog(text: string): boolean | string {
   if (text === '-') return true;
   if (/[/\\]/.test(text)) return resolve(text);
@@ -261,7 +262,7 @@ function isTcpAddress(text: string): boolean {
   }
 }
 
-/** Undefined for an address that has no port: Prometheus asks by TCP. */
+/** Undefined for an address without a port: Prometheus connects by TCP. */
 export function metricsAddress(text: string): MetricsAddress | undefined {
   const address = parseListen(text);
   return 'port' in address ? address : undefined;

@@ -1,10 +1,10 @@
-/** Which address a gateway listens on: what `--listen`, `--host` and `--port` say, or systemd. */
+/** Decides which address a gateway listens on, from `--listen`, `--host`, `--port` and the sockets of systemd. */
 import type { ListenAddress } from '@open-presence/gateway';
 import { InvalidArgumentError } from 'commander';
 
 /** The first descriptor that systemd passes (`SD_LISTEN_FDS_START` of sd_listen_fds(3)). */
 const FIRST_PASSED = 3;
-/** Bytes of a path that a socket can have on Linux (`sun_path` of unix(7)). */
+/** The longest path that a socket can have on Linux, in bytes (`sun_path` of unix(7)). */
 const MAX_SOCKET_PATH = 107;
 const MAX_PORT = 65_535;
 const FORMS = 'HOST:PORT, [IPv6]:PORT, unix:PATH or fd:NUMBER';
@@ -47,7 +47,7 @@ export function listenAddress(
   );
 }
 
-/** As `--listen` takes it. */
+/** The address in the form that `--listen` takes. */
 export function describeListen(address: ListenAddress): string {
   if ('path' in address) return `unix:${address.path}`;
   if ('fd' in address) return `fd:${address.fd}`;

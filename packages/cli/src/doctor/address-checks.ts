@@ -1,23 +1,23 @@
 /**
- * The addresses of a gateway: its own, and the public one with the proxy behind it. What is sent there
- * stores nothing: reads, and bodies that a gateway refuses.
+ * Checks the addresses of a gateway: its own, and the public one with its proxy. The requests store
+ * nothing: they read, or have a body that a gateway refuses.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { fault, type Finding, ok, reasonOf, warning } from './finding.ts';
 
 const PATIENCE_MS = 10_000;
-/** A line of 2 Mbit/s takes a minute for the large body. */
+/** A line of 2 Mbit/s needs more than a minute for the large body. */
 const LARGE_BODY_PATIENCE_MS = 120_000;
 const CLOCK_SLACK_MS = 60_000;
 /** More than the 1 MiB and 10 MiB at which proxies often refuse. */
 const LARGE_BODY = 16 * 1024 * 1024;
-/** A log's head takes some hundred bytes. */
+/** The largest body that is read as a log's head, which has some hundred bytes. */
 const LARGE_HEAD = 65_536;
 const LONG_QUERY = 12_000;
 const PROXY = 'See "Behind a proxy" in docs/operating.md.';
 
-/** The name of the gateway's log; undefined where no gateway answers. */
+/** The name of the gateway's log; undefined if no gateway answers. */
 type LogName = string | undefined;
 
 /** `url`: where the gateway listens, if that is no UNIX socket. */
@@ -57,7 +57,7 @@ async function logAt(url: string): Promise<string> {
   return String(found.log);
 }
 
-/** As much of a body as a head can take: whoever answers there may never end. */
+/** The text of a body. Throws if it is too long for a log's head: another server's answer may never end. */
 async function beginningOf(response: Response): Promise<string> {
   const body: AsyncIterable<Uint8Array> | null = response.body;
   const decoder = new TextDecoder();
@@ -94,7 +94,7 @@ async function checkTime(url: string): Promise<Finding> {
   return warning('time', text, 'Set both, by NTP (timedatectl set-ntp true).');
 }
 
-/** The first event comes at once, unless something gathers the response. */
+/** A gateway sends the first event at once. If it does not arrive, a proxy buffers the response. */
 async function checkStreams(url: string): Promise<Finding> {
   const ending = new AbortController();
   const init = { headers: { Accept: 'text/event-stream' }, signal: ending.signal };
@@ -116,7 +116,7 @@ async function checkStreams(url: string): Promise<Finding> {
   }
 }
 
-/** A body that is not JSON at its very end: a gateway reads it whole, and stores nothing. */
+/** Sends a body whose JSON breaks off at the very end: a gateway reads it whole, and stores nothing. */
 async function checkBodies(url: string): Promise<Finding> {
   const body = `{"text":"${'x'.repeat(LARGE_BODY)}"`;
   const signal = AbortSignal.timeout(LARGE_BODY_PATIENCE_MS);
@@ -135,7 +135,7 @@ async function checkQueries(url: string): Promise<Finding> {
   return warning('long queries', `one of ${LONG_QUERY} bytes is answered ${status}`, PROXY);
 }
 
-/** Headers of answers that a cache would break, or a proxy drop. */
+/** Checks that the headers arrive which keep answers out of caches, and let pages elsewhere read them. */
 async function checkHeaders(url: string): Promise<Finding> {
   const check = 'headers';
   const { headers } = await request(`${url}/healthz`);

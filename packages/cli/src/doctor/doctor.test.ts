@@ -35,7 +35,7 @@ async function findingsOf(...args: readonly string[]): Promise<[number, Map<stri
   return [code, new Map(findings.map((finding) => [finding.check, finding]))];
 }
 
-/** A proxy that does what it should not. */
+/** A proxy that does everything wrong. */
 function badProxy(): Promise<Listening> {
   return listening((request, response) => {
     if (request.headers.accept === 'text/event-stream') return;
@@ -114,9 +114,9 @@ suite('presence doctor', () => {
     assert.match(nobody.output, /^MEND +public address .*ECONNREFUSED/m);
   });
 
-  test('looks past a file that is gone before it is looked at', async () => {
+  test('ignores a file that is removed before it is checked', async () => {
     await using folder = await dataFolder();
-    // Such a link is listed and cannot be looked at, as a file that a gateway has just removed.
+    // The folder lists the link, but its file does not exist, as if a gateway had just removed it.
     await symlink(join(folder.path, 'gone'), join(folder.path, 'link'));
     const [code, found] = await findingsOf('--data', folder.path, '--port', '0');
     assert.equal(code, 0);
@@ -194,7 +194,7 @@ suite('presence doctor', () => {
     assert.match(found.get('listening')?.text ?? '', /EADDRINUSE/);
   });
 
-  test('reads no endless answer of whoever answers at an address', async () => {
+  test('does not read an endless answer at an address', async () => {
     await using folder = await dataFolder();
     await using endless = await listening((_, response) => {
       const send = (): void => {

@@ -70,7 +70,7 @@ async function findAll(
   ];
 }
 
-/** One that cannot be asked, such as another user's, has no known address. */
+/** The gateway that runs on the folder. If it cannot be asked, such as another user's, its address is unknown. */
 async function runningOn(data: string): ReturnType<typeof runningGateway> {
   return await runningGateway(data).catch(() => ({ address: undefined }));
 }

@@ -1,9 +1,9 @@
-/** What a check of `presence doctor` has found. */
+/** One result of a check of `presence doctor`. */
 export interface Finding {
   readonly check: string;
   readonly level: 'ok' | 'warning' | 'fault';
   readonly text: string;
-  /** What to do; undefined where nothing needs to be done. */
+  /** What to do; undefined if nothing has to be done. */
   readonly mend?: string;
 }
 

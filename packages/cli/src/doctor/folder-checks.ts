@@ -1,4 +1,4 @@
-/** The data folder and its disk. */
+/** Checks the data folder and its disk, and the clock by the times of its files. */
 import { constants } from 'node:fs';
 import { access, open, readdir, rm, stat, statfs } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
@@ -11,7 +11,7 @@ const SLOW_FLUSH_MS = 20;
 const FLUSHES = 5;
 const CLOCK_SLACK_MS = 60_000;
 
-/** By the `f_type` of statfs(2): where a log may be lost, or cannot be locked. */
+/** File systems on which a log may be lost or cannot be locked, by the `f_type` of statfs(2). */
 const FILE_SYSTEMS: ReadonlyMap<number, readonly [name: string, problem: string]> = new Map([
   [0x6969, ['NFS', 'SQLite cannot rely on its locks and its shared memory']],
   [0x517b, ['SMB', 'SQLite cannot rely on its locks and its shared memory']],
@@ -67,7 +67,7 @@ interface FileInFolder {
   readonly mtimeMs: number;
 }
 
-/** Files that are removed while the folder is read are left out: a gateway may be running in it. */
+/** Leaves out files that are removed while it reads the folder: a gateway may be running on it. */
 async function filesIn(folder: string): Promise<readonly FileInFolder[]> {
   const files: FileInFolder[] = [];
   for (const name of await readdir(folder)) {
@@ -108,7 +108,7 @@ async function checkDisk(existing: string): Promise<readonly Finding[]> {
   return [kind, space];
 }
 
-/** How long a small write takes to be flushed: every contribution waits for one. */
+/** Measures how long the flush of a small write takes: every entry waits for one. */
 async function checkFlushes(existing: string): Promise<Finding> {
   const check = 'flushes';
   const path = join(existing, `.presence-doctor-${Date.now()}`);
@@ -139,7 +139,7 @@ async function checkFlushes(existing: string): Promise<Finding> {
   }
 }
 
-/** Files from the future: entries would get the time of the newest one until the clock has caught up. */
+/** Looks for files from the future: while the clock is behind, new entries get the time of the newest entry. */
 async function checkClock(existing: string): Promise<Finding> {
   const files = await filesIn(existing);
   const ahead = Math.max(0, ...files.map(({ mtimeMs }) => mtimeMs)) - Date.now();

@@ -1,4 +1,4 @@
-/** What would keep a gateway from starting, beside its folder's permissions. */
+/** Checks what a gateway needs to start and serve. Leaves its folder and its addresses to the other checks. */
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
@@ -31,7 +31,7 @@ export async function checkServers(log: string | undefined): Promise<readonly Fi
   }
 }
 
-/** Listens for a moment where no gateway runs. */
+/** Listens at the address for a moment. Must not be called while the folder's gateway is running. */
 export async function checkListening(address: ListenAddress): Promise<readonly Finding[]> {
   if (!('port' in address)) return [];
   const { host, port } = address;
@@ -49,9 +49,9 @@ export async function checkListening(address: ListenAddress): Promise<readonly F
 }
 
 const CHECK = 'descriptors';
-/** Each visitor who is connected takes one. */
+/** Each connected visitor takes one. */
 const FEW_DESCRIPTORS = 65_536;
-/** A gateway of one thread does not start with 64, and each further thread takes some. */
+/** A gateway with one thread does not start with 64, and each further thread needs some. */
 const NEEDED_DESCRIPTORS = 256;
 
 export async function checkDescriptors(): Promise<Finding> {

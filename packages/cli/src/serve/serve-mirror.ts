@@ -11,11 +11,11 @@ import { followOrigin, OriginChanged } from '../log/follow-origin.ts';
 
 export interface MirroredOrigin {
   readonly gateway: Gateway;
-  /** The name of its log. Undefined if the folder has a log: that is served even while the origin is away. */
+  /** The name of its log. Undefined if the folder has a log, which is served even while the origin is away. */
   readonly name: string | undefined;
 }
 
-/** Throws where there is nothing to serve yet, and the origin cannot be reached. */
+/** Throws if the folder has no log to serve yet, and the origin cannot be reached. */
 export async function mirroredOrigin(
   { mirror, data }: Configuration,
   logger: Logger,
@@ -28,7 +28,7 @@ export async function mirroredOrigin(
   return { gateway, name: log };
 }
 
-/** Follows until it is disposed of, or the origin is found to be changed: the copy is served on. */
+/** Follows the origin until disposed of, or until it fails by `OriginChanged`. The copy is served on then. */
 export function followForServing(
   gateway: Gateway,
   mirroring: Mirroring | undefined,

@@ -56,7 +56,7 @@ async function serve(given: Configuration, context: ProcessContext): Promise<voi
   const terminal = context.stdout.isTTY === true ? context.serviceOutput('stdout') : undefined;
   const report = startReport(terminal, logger, { ...configuration, canShareAddress });
   const origin = await mirroredOrigin(configuration, logger);
-  // Goes on while the gateway stops.
+  // Before the gateway, so that it goes on while the gateway stops.
   using manager = context.serviceManager();
   await using gateway = await start(configuration, { context, logger, report, origin, listen });
   if (!hasPages()) logger.warn(`the pages are not built, and browsers get JSON. ${PAGES_MEND}`);

@@ -12,7 +12,7 @@ import {
 } from '../../../../test/gateway-process.ts';
 
 const WATCHDOG_MS = 300;
-/** The second serving thread stops having turns once this file is there. */
+/** Keeps a serving thread busy for ever once this file is there. */
 const stuckBy = (file: string): string => `import { existsSync } from 'node:fs';
   import { isMainThread, workerData } from 'node:worker_threads';
   const look = () => { while (existsSync('${file}')); };
@@ -41,7 +41,7 @@ async function notified(folder: DataFolder): Promise<{
 suite('systemd', () => {
   const args = ['--threads', '2'];
 
-  test('is told that the gateway is ready, and again while its threads have turns', async () => {
+  test('is told that the gateway is ready, and regularly that its threads have turns', async () => {
     await using folder = await dataFolder();
     const { env, told } = await notified(folder);
     await using _gateway = await startGatewayProcess({ args, env });
@@ -49,7 +49,7 @@ suite('systemd', () => {
     assert.deepEqual(lines.slice(0, 4), ['--ready', 'WATCHDOG=1', 'WATCHDOG=1', 'WATCHDOG=1']);
   });
 
-  test('is told no more when a thread that serves is stuck', async () => {
+  test('is told nothing more once a serving thread is stuck', async () => {
     await using folder = await dataFolder();
     const { env, told } = await notified(folder);
     const file = join(folder.path, 'stuck');
@@ -68,7 +68,7 @@ suite('systemd', () => {
   });
 });
 
-test('what is stored is its owner\u2019s alone', async () => {
+test('only their owner can read stored files', async () => {
   await using folder = await dataFolder();
   const data = join(folder.path, 'data');
   await using _gateway = await startGatewayProcess({ data });

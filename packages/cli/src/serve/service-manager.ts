@@ -1,18 +1,18 @@
 /**
- * Tells systemd that the gateway is ready and that all of its threads have their turns (sd_notify(3)).
- * By the program `systemd-notify`, since Node.js has no sockets of that type.
+ * Tells systemd that the gateway is ready, and that all its threads have their turns (sd_notify(3)). Uses
+ * the program `systemd-notify`, since Node.js has no sockets of that type.
  */
 import { spawn } from 'node:child_process';
 
 export interface ServiceManager extends Disposable {
-  /** To be called once the gateway serves. `turn` resolves when each serving thread has had a turn. */
+  /** The gateway serves now. `turn` resolves when each serving thread has had a turn. */
   ready(turn: () => Promise<void>): void;
 }
 
 export interface ServiceManagerOptions {
-  /** Whether somebody is to be told (`NOTIFY_SOCKET`). */
+  /** Whether systemd wants to be told (`NOTIFY_SOCKET`). */
   readonly isTold: boolean;
-  /** The service is killed when nothing was told for this long; without it, never (`WATCHDOG_USEC`). */
+  /** Systemd kills the service after this long without a message; undefined: never (`WATCHDOG_USEC`). */
   readonly watchdogMs: number | undefined;
 }
 

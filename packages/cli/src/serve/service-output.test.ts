@@ -12,7 +12,7 @@ import { dataFolder, freePort, startGatewayProcess } from '../../../../test/gate
 import { ServiceOutput } from './service-output.ts';
 
 const COMMAND = join(import.meta.dirname, '../../presence.js');
-/** Their lines are more than a pipe holds. */
+/** Their lines have more bytes than a pipe holds. */
 const REQUESTS = 1500;
 
 async function mkfifo(path: string): Promise<string> {
@@ -34,13 +34,13 @@ function answers(url: string): Promise<boolean> {
   );
 }
 
-/** A gateway of two threads that logs requests, its output where the shell's `redirect` says. */
+/** Runs a gateway with two threads that logs requests. `redirect`: where the shell sends its output. */
 async function serveTo(redirect: string, use: (url: string) => Promise<void>): Promise<void> {
   await using folder = await dataFolder();
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   const options = ['--port', String(port), '--data', folder.path, '--threads', '2'];
-  // Of its own: another process may have the usual port of debuggers open.
+  // A port of its own: another process may use the default port of debuggers.
   const debuggerPort = await freePort();
   const node = [process.execPath, `--inspect-port=${debuggerPort}`];
   const command = [...node, COMMAND, 'serve', ...options, '--log-requests'];
@@ -74,7 +74,7 @@ suite('a gateway serves, stays after SIGHUP, SIGUSR1 and SIGUSR2, and ends by SI
   for (const redirect of ['>/dev/full', '>/dev/full 2>&1', '>&- 2>&-'])
     test(`with its output ${redirect}`, () => serveTo(redirect, visit));
 
-  test('with a reader that does not read, and then is gone', async () => {
+  test('with a reader that does not read, and then ends', async () => {
     await using folder = await dataFolder();
     const path = await mkfifo(join(folder.path, 'fifo'));
     const reader = await open(path, constants.O_RDWR | constants.O_NONBLOCK);
@@ -85,7 +85,7 @@ suite('a gateway serves, stays after SIGHUP, SIGUSR1 and SIGUSR2, and ends by SI
     });
   });
 
-  test('with a FIFO for its requests that has no reader, which gets whole lines once it comes', async () => {
+  test('with a FIFO for its requests that has no reader, and gives whole lines to a later one', async () => {
     await using folder = await dataFolder();
     const path = await mkfifo(join(folder.path, 'fifo'));
     await using gateway = await startGatewayProcess({ args: ['--log-requests', path] });
@@ -99,7 +99,7 @@ suite('a gateway serves, stays after SIGHUP, SIGUSR1 and SIGUSR2, and ends by SI
   });
 });
 
-test('SIGHUP opens a log file again that was given by its name', async () => {
+test('SIGHUP opens a log file again if it was given by its name', async () => {
   await using folder = await dataFolder();
   const file = join(folder.path, 'requests.log');
   await using gateway = await startGatewayProcess({
@@ -122,7 +122,7 @@ test('SIGHUP opens a log file again that was given by its name', async () => {
   assert.doesNotMatch(gateway.output(), /"path"/);
 });
 
-test('lines that a reader did not take are dropped, counted and said once, and the others are whole', async () => {
+test('lines that a reader does not take are dropped and counted once, and the others are whole', async () => {
   await using folder = await dataFolder();
   const path = await mkfifo(join(folder.path, 'fifo'));
   await using reader = await open(path, constants.O_RDWR | constants.O_NONBLOCK);
@@ -144,7 +144,7 @@ test('lines that a reader did not take are dropped, counted and said once, and t
   await output.close();
 });
 
-test('a line that is dropped alone is said, and the next ones arrive', async () => {
+test('a single dropped line is reported, and the next ones arrive', async () => {
   await using folder = await dataFolder();
   const path = join(folder.path, 'log');
   const output = new ServiceOutput({ target: path, describeDropped: (count) => `lost ${count}\n` });

@@ -1,10 +1,10 @@
 /**
  * An output that a service does not depend on: its log, its log of requests, its terminal.
  *
- * Upholds that whoever writes never waits and never gets an error, whatever becomes of the reader or
- * the disk; that memory stays flat; and that lines arrive whole and in order. Lines that are not written
- * yet are kept, up to `MAX_PENDING` bytes. Further lines are dropped until the kept ones are written; then
- * one line says how many were dropped.
+ * Upholds that a writer never waits and never gets an error, whatever happens to the reader or the disk;
+ * that memory stays flat; and that lines arrive whole and in order. Keeps unwritten lines, up to
+ * `MAX_PENDING` bytes. Drops further lines until the kept ones are written; then one line says how many
+ * were dropped.
  */
 import { close, constants, open, openSync, write } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -17,7 +17,7 @@ const LAST_PAUSE_MS = 1000;
 /** How long `close` waits for a reader. */
 const CLOSE_PATIENCE_MS = 1000;
 const LINE_FEED = 0x0a;
-/** So that a FIFO without a reader, and a terminal that is stopped, do not block. */
+/** Non-blocking, for a FIFO without a reader and a stopped terminal. */
 const FLAGS = constants.O_WRONLY | constants.O_APPEND | constants.O_NONBLOCK | constants.O_NOCTTY;
 const LOG_MODE = 0o640;
 
@@ -28,7 +28,7 @@ export interface ServiceOutputOptions {
   readonly target: number | string;
   /** The line that says how many lines were dropped. */
   readonly describeDropped: (lines: number) => string;
-  /** Called once when writing begins to fail; not for a reader that is slow. */
+  /** Called once when writing begins to fail; not if a reader is only slow. */
   readonly onFailing?: (error: Error) => void;
 }
 
@@ -47,7 +47,7 @@ export class ServiceOutput {
     this.#options = options;
   }
 
-  /** Whole lines. */
+  /** `lines`: whole ones. */
   write(lines: string): void {
     const bytes = Buffer.from(lines);
     if (this.#dropped > 0 || this.#pendingBytes + bytes.length > MAX_PENDING)
@@ -58,12 +58,12 @@ export class ServiceOutput {
     });
   }
 
-  /** Opens a file that was given by its name once more, before the next line. */
+  /** Opens a target that was given by its name again, before the next line. */
   reopen(): void {
     this.#reopening = typeof this.#options.target === 'string';
   }
 
-  /** Resolves once all is written, or after a second. To be called last. */
+  /** Resolves once everything is written, or after a second. Must be the last call. */
   async close(): Promise<void> {
     const patience = new AbortController();
     const late = sleep(CLOSE_PATIENCE_MS, undefined, { signal: patience.signal });

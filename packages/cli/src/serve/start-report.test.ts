@@ -17,7 +17,7 @@ const FACTS = {
 };
 const ADDRESS = 'http://0.0.0.0:7410';
 
-/** What is written to standard output, and to the log. */
+/** The text that is written to standard output, and the lines of the log. */
 function reported(isTTY: boolean, use: (report: StartReport) => void): [string, string[]] {
   let written = '';
   const write = (text: string): void => {
@@ -62,7 +62,7 @@ suite('the report of a start', () => {
     assert.match(lines[1] ?? '', /reading the log, 33 %; .* missing: 600/);
   });
 
-  test('names an address to try where the gateway listens on all', () => {
+  test('names an address to try if the gateway listens on all', () => {
     const [written] = reported(true, ({ serving }) => serving(ADDRESS, FACTS));
     assert.match(written, /Listens at +http:\/\/0\.0\.0\.0:7410 \(for all/);
     assert.match(written, /browser +http:\/\/localhost:7410\n/);

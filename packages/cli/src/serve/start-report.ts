@@ -13,10 +13,10 @@ export interface StartReport {
   readonly serving: (address: string, facts: StartFacts) => void;
 }
 
-/** What the log says of a gateway that begins to serve. Members that do not apply are undefined. */
+/** Facts for the log about a gateway that begins to serve. Members that do not apply are undefined. */
 interface StartFacts {
   readonly version: string;
-  /** Of the log. */
+  /** The format of the gateway's log. */
   readonly format: number;
   readonly metrics: string | undefined;
   readonly state: string;
@@ -35,10 +35,10 @@ interface ReportedSettings extends Pick<Configuration, 'data' | 'threads'> {
 const LOOPBACK = /^http:\/\/(?:127\.|\[::1\])/;
 /** These stand for all addresses of this machine. No client can use them. */
 const ANY_ADDRESS = /\/\/(?:0\.0\.0\.0|\[::\])/;
-/** The log says how far the gateway is each time it has read a tenth more of its entries. */
+/** The log reports progress each time that the gateway has read another tenth of its entries. */
 const LOGGED_PARTS = 10;
 
-/** `terminal`: undefined where standard output is none. */
+/** `terminal`: undefined if standard output is no terminal. */
 export function startReport(
   terminal: TextOutput | undefined,
   logger: Logger,
