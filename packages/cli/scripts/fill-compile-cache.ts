@@ -1,7 +1,7 @@
 /**
- * Fills Node's compile cache, for `npm ci`: runs a gateway in this process, requests what is loaded
- * by its first request, stops it, and loads the other commands. Lets all users read the cache, whoever
- * installs.
+ * Fills Node's compile cache for `npm ci`: runs a gateway in this process, sends the requests that load
+ * further modules, stops it, and loads the other commands. Makes the cache readable for all users,
+ * whoever installs.
  */
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { flushCompileCache, getCompileCacheDir } from 'node:module';
@@ -26,7 +26,7 @@ const REQUESTS: readonly Request[] = [
   { path: '/mcp', method: 'POST', body: '{"jsonrpc":"2.0","id":1,"method":"tools/list"}' },
 ];
 
-// The command stores no compiled code here unless there is a folder for it.
+// The command stores compiled code here only if the folder exists.
 mkdirSync(join(import.meta.dirname, '../../../node_modules/.cache/presence'), { recursive: true });
 const port = await freePort();
 const data = mkdtempSync(join(tmpdir(), 'presence-'));
@@ -67,7 +67,7 @@ async function freePort(): Promise<number> {
   return typeof address === 'object' ? (address?.port ?? 0) : 0;
 }
 
-/** Node stores compiled code for its own user only. */
+/** Node makes compiled code readable for its own user only. */
 function readableByAll(path: string): void {
   chmodSync(path, 0o755);
   for (const name of readdirSync(path)) chmodSync(join(path, name), 0o644);

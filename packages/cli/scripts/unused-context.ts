@@ -1,6 +1,6 @@
 import type { ProcessContext } from '../src/process-context.ts';
 
-/** For commands of which none runs: they use their context when they do. */
+/** The context for commands that do not run: a command uses its context only when it runs. */
 export function unusedContext(): ProcessContext {
   const { stdin, stdout, stderr } = process;
   const unused = (): never => {

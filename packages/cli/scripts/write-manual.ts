@@ -1,6 +1,6 @@
 /**
- * Writes `docs/command.md`, or, given a folder, the manual pages into it. Both are printed from the
- * commands.
+ * Writes `docs/command.md`. With a folder as its argument, writes the manual pages into it instead. Both
+ * are printed from the commands.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** `presence cluster`: makes a cluster of a log, and a log of its own of a cluster's copy. */
+/** `presence cluster`: makes a cluster from a log, or turns a copy of a cluster's log into a log of its own. */
 import { adoptIntoCluster, leaveCluster } from '@open-presence/gateway';
 import { Argument, Command } from 'commander';
 

@@ -1,6 +1,6 @@
 /**
- * What a command says of itself beside its arguments and options. `--help`, the man pages, the
- * completion and `docs/command.md` are made from the commands and their guides.
+ * The help of a command beyond its arguments and options. `--help`, the man pages, the completion and
+ * `docs/command.md` are made from the commands and their guides.
  */
 import type { Command } from 'commander';
 
@@ -10,7 +10,7 @@ export interface CommandGuide {
   /** Whole command lines, such as `presence read garden --limit 5`. */
   readonly examples: readonly [string, ...string[]];
   readonly exitCodes: readonly ExitCode[];
-  /** Sentences on what the options do not say. */
+  /** Sentences that say what the options do not. */
   readonly notes?: string;
 }
 

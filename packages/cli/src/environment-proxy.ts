@@ -1,13 +1,13 @@
-/** Requests go through the proxies that `HTTP_PROXY`, `HTTPS_PROXY` and `NO_PROXY` name, as with curl. */
+/** Sends requests through the proxies that `HTTP_PROXY`, `HTTPS_PROXY` and `NO_PROXY` name, as curl does. */
 import type * as NodeHttp from 'node:http';
 import { createRequire } from 'node:module';
 
-/** Even if `NO_PROXY` lacks them: no proxy reaches a gateway on this machine. */
+/** Always added to `NO_PROXY`: a proxy cannot reach a gateway on this machine. */
 const THIS_MACHINE = 'localhost,127.0.0.1,::1,[::1]';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Throws for what is no address of a proxy. */
+/** Throws if a variable is not the address of a proxy. */
 export function useProxies(environment: Environment): void {
   const named = (name: string): string | undefined =>
     environment[name.toLowerCase()] || environment[name];
@@ -16,9 +16,9 @@ export function useProxies(environment: Environment): void {
   const others = named('NO_PROXY');
   // `*` alone means every host: no request goes through a proxy.
   if (others === '*' || (httpProxy === undefined && httpsProxy === undefined)) return;
-  // An `import` of it loads an HTTP client, which threads that serve do without.
+  // An `import` of it would load an HTTP client, which serving threads do not need.
   const http = createRequire(import.meta.url)('node:http') as typeof NodeHttp;
-  // An earlier Node.js than 25.4 may lack it.
+  // Node.js before 25.4 may lack it.
   if (!('setGlobalProxyFromEnv' in http)) return;
   http.setGlobalProxyFromEnv({
     ...(httpProxy === undefined ? {} : { HTTP_PROXY: httpProxy }),

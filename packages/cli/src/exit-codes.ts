@@ -14,7 +14,7 @@ export const EXIT_FAILED = 1;
 export const EXIT_UNREACHABLE = 2;
 export const EXIT_DERIVED_FAULTS = 3;
 
-/** Says why a command cannot do `what`, in one line. */
+/** Writes in one line why a command cannot do `what`, and sets the exit code. */
 export function fail(
   { stderr, setExitCode }: Pick<ProcessContext, 'stderr' | 'setExitCode'>,
   what: string,

@@ -72,7 +72,7 @@ async function mirror(
   report.end(`${head.toLocaleString('en')} entries. Last link ${link}`);
 }
 
-/** The name of a gateway's log. Tries again until it is reached, or the signal is aborted. */
+/** The name of a gateway's log. Tries until the gateway answers, or the signal is aborted. */
 async function logName(
   gateway: Gateway,
   report: MirrorReport,

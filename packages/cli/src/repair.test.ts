@@ -30,7 +30,7 @@ function repair(data: string, from?: string): Promise<Run> {
   return run('repair', '--data', data, ...(from === undefined ? [] : ['--from', from]));
 }
 
-/** Three entries in files, and their paths by seq. */
+/** Stores three entries in files. Returns their paths, in the order of their seqs. */
 async function fill(data: string): Promise<readonly string[]> {
   const files: string[] = [];
   const logger = pino({ level: 'silent' });
@@ -47,7 +47,7 @@ async function fill(data: string): Promise<readonly string[]> {
   return files.map((name) => join('large', name));
 }
 
-test('presence repair puts back the files that a copy has, and says which it does not', async () => {
+test('presence repair puts back the files that a copy has intact, and names the others', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'presence-'));
   const [data, copy] = [join(folder, 'data'), join(folder, 'copy')];
   const [lost = '', shortened = '', changed = ''] = await fill(data);
@@ -88,7 +88,7 @@ test('presence repair makes idempotency keys find their entries again', async ()
   };
   assert.deepEqual(await postAll(), [1, 2, 3]);
   const db = new DatabaseSync(join(folder, 'keys.sqlite'));
-  // All but the row that says how far the keys are there.
+  // Keeps the row that says up to which entry the keys are there.
   db.exec('DELETE FROM keys WHERE prefix < (SELECT max(prefix) FROM keys)');
   db.close();
   const { code, stdout } = await repair(folder);
@@ -176,7 +176,7 @@ test('presence repair takes no entry that the chain does not go on from', async 
     stdout,
     /^Entry 5: .*; not put back: it does not follow from the entry before there$/m,
   );
-  // Keys are put right from the entries alone.
+  // Keys are repaired from the entries here, so their faults are gone.
   const entries = (faults: readonly string[]): string[] =>
     faults.filter((fault) => !fault.includes('idempotency'));
   assert.deepEqual(entries(await faultsOf(at('copy'))), entries(before));
@@ -197,12 +197,12 @@ async function withhold(data: string, seq: number, reason: string): Promise<void
   assert.equal(code, 0, stdout);
 }
 
-test('presence repair takes over what its source withholds, and brings back nothing withheld here', async () => {
+test('presence repair withholds what its source has withheld, and brings back nothing withheld here', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'presence-'));
   const at = (name: string): string => join(folder, name);
   await fillSmall(at('origin'));
   await cp(at('origin'), at('copy'), { recursive: true });
-  // In the copy, entry 5 and the file of entry 30 are changed, and the record of entry 12.
+  // In the copy, `spoil` changes entry 5, the file of entry 30 and the record of entry 12.
   for (const seq of [5, 30]) await withhold(at('origin'), seq, 'there');
   await withhold(at('copy'), 12, 'here');
   await spoil(at('copy'));

@@ -1,6 +1,6 @@
 /**
- * `presence repair`: makes idempotency keys find their entries again, and puts entries back that are
- * not what was stored, from whoever else has them.
+ * `presence repair`: makes idempotency keys find their entries again, and puts changed or lost entries
+ * back from another copy of the log.
  */
 import { existsSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
@@ -67,9 +67,9 @@ export function repairCommand(context: ProcessContext): Command {
 }
 
 interface LineSource extends AsyncDisposable {
-  /** Set if it is a data folder. */
+  /** The data folder, if the source is one. */
   readonly folder: string | undefined;
-  /** Called for ascending seqs, once for each. */
+  /** The line of an entry, if the source has it. Called with ascending seqs, once for each. */
   lineOf(seq: number): Promise<LogLine | undefined>;
 }
 
@@ -101,7 +101,7 @@ function openedLog(folder: string): FolderLog | undefined {
   return existsSync(join(folder, 'log.sqlite')) ? openFolderLog(folder) : undefined;
 }
 
-/** Sends a request for each line, since few are wanted. */
+/** Reads each line on its own, since few are wanted. */
 function singleLines(
   bytesOf: (seq: number) => AsyncIterable<Uint8Array>,
   folder: string | undefined,
@@ -123,7 +123,7 @@ function singleLines(
         return line?.seq === seq ? line : undefined;
       } catch (error) {
         if (error instanceof PresenceError && error.code === 'unreachable') throw error;
-        // It does not have the entry.
+        // The source does not have the entry.
         return undefined;
       }
     },

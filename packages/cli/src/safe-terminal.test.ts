@@ -10,11 +10,11 @@ import { dataFolder, type DataFolder } from '../../../test/gateway-process.ts';
 import { needs } from '../../../test/needs.ts';
 
 const COMMAND = join(import.meta.dirname, '../presence.js');
-/** Fills a clipboard, clears the screen, sets a title, and turns what follows around. */
+/** Fills a clipboard, clears the screen, sets a title, and reverses the text after it. */
 const HOSTILE =
   '\u001B]52;c;cm0gLXJm\u0007\u001B[2J\u009B2J\u009D0;title\u009C\u202Ereversed\u2066\r\b\u0007';
 const ID = '01999999-9999-7999-8999-999999999999';
-/** Controls, but for those that this program uses by itself. */
+/** Controls, except those that this program itself uses. */
 const OBEYED =
   // oxlint-disable-next-line no-control-regex -- It looks for controls.
   /\u001B(?!\[(?:K|[\d;]*m))|[\0-\u0008\u000b\u000c\u000e-\u001a\u001c-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/u;
@@ -84,7 +84,7 @@ function answer(form: 'entries' | 'a problem' | 'a text', response: ServerRespon
   response.end(JSON.stringify(isError ? problem : body));
 }
 
-/** What the program writes until it ends. Some repeat what may pass: 4 s after its first request. */
+/** The output of a program until it ends. Some commands try again for long: killed 4 s after its first request. */
 function outputOf(
   server: Server,
   program: string,

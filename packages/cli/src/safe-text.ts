@@ -1,15 +1,15 @@
 import { StringDecoder } from 'node:string_decoder';
 
 /**
- * Visitors' words on a terminal: whatever they contain, they are shown and never obeyed. Needs no library: a
- * start would wait for it.
+ * Makes visitors' words safe for a terminal: it shows whatever they contain, and never obeys it. Uses no
+ * library, since each start would wait for it.
  */
 const CONTROL_PICTURES = 0x2400;
 const DELETE_PICTURE = '\u2421';
-/** Controls but for line feed and tab, and what changes the direction of the text around it. */
+/** Controls, and characters that change the direction of the text around them. */
 const UNSAFE = /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;
 
-/** Makes controls visible: `␛` for an escape, `<U+202E>` for what has no picture. */
+/** Makes controls visible, except line feed and tab: `␛` for an escape, `<U+202E>` for one without a picture. */
 export function safeText(text: string): string {
   return text.toWellFormed().replaceAll(UNSAFE, (character) => {
     if (character === '\n' || character === '\t') return character;
@@ -20,18 +20,18 @@ export function safeText(text: string): string {
   });
 }
 
-/** The same on one line. */
+/** The safe text on one line. */
 export function safeLine(text: string): string {
   return safeText(text).replaceAll(/\s+/g, ' ').trim();
 }
 
-/** Colours and weights of text, and the way back over a line of progress. */
+/** The controls of this program: for colours and weights, and to overwrite a line of progress. */
 // oxlint-disable-next-line no-control-regex -- It looks for controls.
 const OWN = /(\r\u001B\[K|\u001B\[[\d;]*m)/;
 
 /**
- * Makes everything that is written to the terminal safe from now on: nothing in it is obeyed but what this
- * program itself uses.
+ * Makes everything safe that is written to the terminal from now on: the terminal obeys only the controls
+ * that this program itself uses.
  */
 export function guardTerminal(stream: NodeJS.WriteStream): void {
   const write = stream.write.bind(stream);

@@ -1,4 +1,4 @@
-/** The log for a terminal: each line of JSON in plain words. */
+/** Shows the log on a terminal: each line of JSON in plain words. */
 import type { TextOutput } from './process-context.ts';
 
 export const CLEAR_LINE = '\r\u001B[K';
@@ -11,7 +11,7 @@ export function terminalLog(terminal: TextOutput): TextOutput {
   return { write: (line) => terminal.write(`${CLEAR_LINE}${formatLogLine(line)}\n`) };
 }
 
-/** Describes lines that were dropped, as the other lines are written. */
+/** Describes dropped lines, in the form of the other lines. */
 export function describeDropped(isTerminal: boolean): (lines: number) => string {
   return (lines) => {
     const msg = `log: ${lines} lines were dropped, since they could not be written`;

@@ -45,7 +45,7 @@ suite('presence verify', () => {
     folder = await mkdtemp(join(tmpdir(), 'presence-'));
     await using gateway = await start(folder);
     for (const text of ['first', 'second', 'third']) await post(gateway, text);
-    // Until then, segments may know of an entry that a test removes, and of none behind it.
+    // Otherwise, segments may know an entry that a test removes, and none after it.
     await until(
       async () => await (await fetch(`${gateway.address}/api/search?q=third`)).text(),
       (found) => found.includes('"text":"third"'),
@@ -154,7 +154,7 @@ suite('presence verify of derived files', () => {
     assert.deepEqual([code, stderr, lines.length], [3, '', 1]);
   });
 
-  test('has them in its JSON apart from the faults of the log', async () => {
+  test('lists them in its JSON apart from the faults of the log', async () => {
     const { code, stdout } = await verifyChanged(
       {
         'segments/000000/segment.json': (bytes) => flip(bytes, 20),
@@ -168,7 +168,7 @@ suite('presence verify of derived files', () => {
     ]);
   });
 
-  test('does not name what is not there', async () => {
+  test('does not name missing files', async () => {
     await rm(join(folder, 'segments'), { recursive: true });
     const { code, stdout } = await presence('verify', '--data', folder);
     assert.deepEqual([code, stdout.split('\n').length], [0, 2]);

@@ -1,4 +1,4 @@
-/** `presence verify`: checks that a whole log is as it was written, and what is derived from it. */
+/** `presence verify`: checks that a whole log, and the files derived from it, are as they were written. */
 import {
   type DerivedFault,
   scrubProgress,
@@ -149,7 +149,7 @@ class TextReport implements Report {
   }
 }
 
-/** Writes one JSON object as it goes: there may be many faults. */
+/** Writes one JSON object piece by piece: there may be many faults. */
 class JsonReport implements Report {
   readonly #output: Output;
   #separator = '{"faults":[';

@@ -1,4 +1,4 @@
-/** What the commands of backups report in the same way. */
+/** The reports that `presence backup` and `presence restore` share. */
 import type { LogFault, RestoreReport, VerifyEvent } from '@open-presence/gateway';
 
 import { entryCount, ProgressBar } from '../copy/progress-bar.ts';
@@ -9,7 +9,7 @@ interface Output {
   readonly json: boolean;
 }
 
-/** A JSON report names no more faults than this. */
+/** A JSON report names at most this many faults. */
 const NAMED_FAULTS = 1000;
 
 /** Shows the progress, and prints the faults or, for JSON, collects them. */
@@ -32,7 +32,7 @@ export async function reportEvents<Report>(
   }
 }
 
-/** Up to which entry and time a backup goes. */
+/** Says how many entries a backup has, and up to which entry and time. */
 export function describeEnd(
   description: Pick<RestoreReport, 'head' | 'timestamp' | 'entries' | 'faults'>,
 ): string {

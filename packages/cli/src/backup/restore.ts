@@ -1,4 +1,4 @@
-/** `presence restore`: makes a data folder of a backup, and repeats what was withheld since. */
+/** `presence restore`: makes a data folder from a backup, and withholds again what was withheld since. */
 import { restoreLog, RestoreRefusal, type RestoreReport } from '@open-presence/gateway';
 import { Command } from 'commander';
 

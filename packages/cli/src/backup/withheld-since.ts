@@ -1,11 +1,11 @@
-/** What was withheld after a backup was made. A restore repeats it. */
+/** Finds the cases of withholding, hiding and showing since a backup was made, and repeats them in a restored log. */
 import { readFile, stat } from 'node:fs/promises';
 
 import { Gateway } from '@open-presence/client';
 import { openFolderLog, repeatWithholdings } from '@open-presence/gateway';
 
 export interface RepeatedCases {
-  /** How many entries differ from the log that is replaced; undefined if there is no such log. */
+  /** How many entries had another state in the replaced log; undefined if there is none, or it cannot be read. */
   readonly missing?: number | undefined;
   readonly repeated?: number;
   /** Cases of entries that the restored log lacks. */
@@ -21,7 +21,7 @@ interface Case {
   readonly state: 'withheld' | 'hidden' | 'shown';
 }
 
-/** `replaced`: the folder with the log that was there before, if there was one. */
+/** Counts `RepeatedCases.missing`. `replaced`: the folder with the log that was there before, if there was one. */
 export async function missingCases(
   data: string,
   replaced: string | undefined,
@@ -32,7 +32,7 @@ export async function missingCases(
   try {
     for await (const one of casesOfFolder(replaced)) last.set(one.seq, one);
   } catch {
-    // The replaced log may be damaged: that may be why another is restored.
+    // The replaced log may be damaged, which may be the reason for the restore.
     return undefined;
   }
   const differs = ({ id, seq, state }: Case): boolean => {
@@ -76,7 +76,7 @@ async function* casesOfFolder(folder: string): AsyncGenerator<Case> {
     yield { number, id: metadata.id, seq: metadata.seq, time, reason, state };
 }
 
-/** Of the JSON or the NDJSON of `/api/withheld`. */
+/** The cases in the JSON or the NDJSON of `/api/withheld`. */
 function casesIn(text: string): unknown[] {
   try {
     const found: unknown = JSON.parse(text);

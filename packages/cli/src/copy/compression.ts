@@ -1,4 +1,4 @@
-/** Exports are compressed as the name of their file says, and read by their first bytes. */
+/** Compresses an export by the name of its file, and decompresses one by its first bytes. */
 import { createReadStream } from 'node:fs';
 import { type Duplex, Readable } from 'node:stream';
 import { createGzip, createZstdCompress } from 'node:zlib';
@@ -7,7 +7,7 @@ import { createMultiFrameUnzstd, createMultiMemberGunzip } from '@open-presence/
 
 interface Compression {
   readonly suffix: string;
-  /** What compressed files begin with. */
+  /** The first bytes of a compressed file. */
   readonly magic: Buffer;
   readonly compress: () => Duplex;
   readonly decompress: () => Duplex;
@@ -30,7 +30,7 @@ const COMPRESSIONS: readonly Compression[] = [
   },
 ];
 
-/** What the bytes for a file of this name go through; undefined if it is not compressed. */
+/** The compressor for a file of this name; undefined if the name asks for none. */
 export function compressorFor(name: string): Duplex | undefined {
   return COMPRESSIONS.find(({ suffix }) => name.endsWith(suffix))?.compress();
 }
@@ -39,7 +39,7 @@ export function readFileChunks(path: string): AsyncIterable<Buffer> {
   return createReadStream(path, { highWaterMark: CHUNK_SIZE });
 }
 
-/** The bytes as they were before they were compressed, if they were. */
+/** The decompressed bytes; the same bytes if they are not compressed. */
 export async function* decompressed(
   bytes: AsyncIterable<Buffer>,
 ): AsyncGenerator<Uint8Array, void> {

@@ -97,7 +97,7 @@ suite('presence export and import', () => {
     assert.ok(Buffer.concat(overHttp).equals(exported));
   });
 
-  test('over HTTP are the same bytes as from the folder, beside the running gateway', async () => {
+  test('over HTTP give the same bytes as from the folder, beside the running gateway', async () => {
     const exported = await readFile(at('log.ndjson'), 'utf8');
     await using gateway = await gatewayOn(at('origin'));
     const { address } = gateway;
@@ -123,7 +123,7 @@ suite('presence export and import', () => {
     assert.match(stderr, /it was interrupted/);
   });
 
-  test('that are killed at random points and run again end the same', async () => {
+  test('that are killed at random points and run again have the same result', async () => {
     for (let kills = 0; kills < 4; kills += 1) {
       const args = [MAIN, 'import', '-', '--data', at('killed')];
       const child = spawn(process.execPath, args, { stdio: ['pipe', 'ignore', 'ignore'] });
@@ -142,7 +142,7 @@ suite('presence export and import', () => {
     assert.match(none.stdout, /^0 entries imported/);
   });
 
-  test('of parts continue the copy, and refuse what does not follow', async () => {
+  test('of parts continue the copy, and refuse a part that does not follow', async () => {
     const part = async (name: string, ...args: readonly string[]): Promise<void> => {
       assert.equal((await presence('export', '--data', at('origin'), ...args, at(name))).code, 0);
     };
@@ -169,7 +169,7 @@ suite('presence export and import', () => {
     assert.deepEqual(await faultsOf(at('parts')), []);
   });
 
-  test('of several compressed parts are read whole, and refused where a part is broken', async () => {
+  test('of several compressed parts read all of them, and refuse a broken part', async () => {
     const lines = (await readFile(at('log.ndjson'), 'utf8')).split(/(?<=\n)/);
     const texts = [lines.slice(0, 50), lines.slice(50, 100)].map((part) => part.join(''));
     for (const [suffix, compress] of [
@@ -187,7 +187,7 @@ suite('presence export and import', () => {
     }
   });
 
-  test('leave out what was not selected, of a folder and of a gateway', async () => {
+  test('leave out entries that were not selected, from a folder and from a gateway', async () => {
     const filters = ['--kind', 'garden', '--by', 'visitor 3', '--after', '100', '--limit', '20'];
     const selected = await presence('export', '--data', at('origin'), ...filters);
     assert.equal(selected.code, 0, selected.stderr);

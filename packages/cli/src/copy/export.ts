@@ -95,7 +95,7 @@ const LF = 0x0a;
 
 interface Target extends AsyncDisposable {
   readonly stream: Writable;
-  /** Resolves when everything is where it belongs. */
+  /** Resolves when everything is flushed and the file has its name. */
   complete(): Promise<void>;
 }
 
@@ -108,7 +108,7 @@ async function openTarget({ stdout }: ProcessContext, file: string): Promise<Tar
   const compressor = compressorFor(file);
   compressor?.on('error', (error) => output.destroy(error)).pipe(output);
   const written = finished(output);
-  // It is awaited by `complete`, which an earlier error prevents.
+  // `complete` awaits it, but is not called after an earlier error.
   written.catch(() => {});
   return {
     stream: compressor ?? output,
@@ -179,7 +179,7 @@ async function gatewayOn(
   context: ProcessContext,
   data: string,
 ): Promise<Awaited<ReturnType<typeof startGateway>>> {
-  // A gateway makes a log where there is none.
+  // Throws if the folder has no log: the gateway would make one.
   openFolderLog(data)[Symbol.dispose]();
   const logger = context.logger('silent');
   const place = { listen: { host: '127.0.0.1', port: 0 }, data, threads: 1, language: undefined };

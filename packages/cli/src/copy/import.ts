@@ -78,7 +78,7 @@ async function importFile(
       progress.show(copy.head(), size && read / size);
     }
   } finally {
-    // What came before a line that breaks off is good.
+    // The entries before a line that breaks off are good.
     await copy.entries.flush();
   }
   return { head: copy.head(), added: copy.head() - before };

@@ -1,4 +1,4 @@
-/** Where a command reads a log from: a folder, beside a gateway that may be running, or a gateway. */
+/** Opens the log that a command reads: in a folder, beside a gateway that may be running, or over HTTP. */
 import { Gateway } from '@open-presence/client';
 import { openFolderLog } from '@open-presence/gateway';
 
@@ -10,13 +10,13 @@ export interface LogSourceOptions {
   readonly limit?: number;
 }
 
-/** Bytes of lines, and how many entries they are, if that is known. */
+/** The lines of a log as bytes, and the number of entries in them, if it is known. */
 export interface LogSource extends AsyncDisposable {
   readonly bytes: AsyncIterable<Uint8Array>;
   readonly total: number | undefined;
 }
 
-/** Throws when the folder has no log that can be read. */
+/** Throws if the folder has no log that can be read. */
 export function openLogSource(
   { url, data, after = 0, limit }: LogSourceOptions,
   signal: AbortSignal,

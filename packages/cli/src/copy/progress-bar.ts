@@ -1,4 +1,4 @@
-/** A line of progress on standard error, if that is a terminal. */
+/** Shows a line of progress on standard error, if that is a terminal. */
 import type { ProcessContext } from '../process-context.ts';
 import { CLEAR_LINE } from '../terminal-log.ts';
 
@@ -26,7 +26,6 @@ export class ProgressBar implements Disposable {
     this.clear();
   }
 
-  /** Clears the line. */
   clear(): void {
     if (this.#shownAt > 0) this.#stderr.write(CLEAR_LINE);
     this.#shownAt = 0;

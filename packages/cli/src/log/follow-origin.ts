@@ -1,6 +1,6 @@
 /**
- * Continues a copy of another gateway's log, verifying each link, for as long as the origin's log is
- * the one that was copied. What is copied stays good whatever happens to the origin.
+ * Continues a copy of another gateway's log and verifies each link, as long as the origin has the log
+ * that was copied. Copied entries stay good whatever happens to the origin.
  *
  * Invariant: A mirror has the same log as its origin, and no entry whose link does not follow.
  * Test: `test/mirror/mirror.test.ts` “has the same log through kills of both while others write”
@@ -16,17 +16,17 @@ import { type CopiedOrigin, OriginCheck } from './origin-check.ts';
 import { PLATFORM_SHA256 } from './platform-sha256.ts';
 
 export interface FollowedOrigin extends CopiedOrigin {
-  /** Whether to go on with new entries as they are stored. */
+  /** Whether to wait for new entries once everything is copied. */
   readonly live: boolean;
   /** `head`: of the origin. */
   readonly onProgress: (head: number) => void;
-  /** Called before each pause, and with undefined when the origin is followed again. */
+  /** Called with the error before each pause, and with undefined when the origin is followed again. */
   readonly onTrouble: (error: Error | undefined) => void;
 }
 
-/** Thrown where the origin no longer has the log that was copied. */
+/** The origin no longer has the log that was copied. */
 export class OriginChanged extends Error {
-  /** The first entry that differs, where it is one. */
+  /** The first entry that differs, if an entry does. */
   readonly seq: number | undefined;
 
   constructor(message: string, seq: number | undefined, cause: unknown) {
@@ -43,9 +43,9 @@ const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 30_000;
 
 /**
- * Resolves when the signal is aborted, or all is copied. Tries again, with pauses, what may pass: an
- * origin that cannot be reached, an entry that is unreadable there, a full disk here. Throws
- * `OriginChanged` otherwise, and does not touch what was copied.
+ * Resolves when the signal is aborted or, without `live`, everything is copied. Tries again after a pause
+ * if the origin cannot be reached, an entry is unreadable there, or the disk here is full. Throws any
+ * other error: `OriginChanged` if the origin is its cause. The copied entries stay as they are.
  */
 export async function followOrigin(origin: FollowedOrigin): Promise<void> {
   const { copy, signal, onTrouble, live } = origin;
@@ -127,10 +127,10 @@ async function copyOnce({
       next.catch(() => {});
     }
   } finally {
-    // Without this, it would wait for the next entry.
+    // Without this, `return` would wait for the next entry.
     end.abort();
     await lines.return(from).catch(() => {});
-    // What was verified before a fault is good.
+    // The entries that were verified before a fault are good.
     await copy.entries.flush();
   }
 }
@@ -160,7 +160,7 @@ async function changed(origin: FollowedOrigin, error: unknown): Promise<unknown>
   return new OriginChanged(message, seq, error);
 }
 
-/** Undefined if the origin has all that was copied. */
+/** The first copied entry that the origin lacks or has otherwise; undefined if there is none, or it has another log. */
 async function firstDifference({
   gateway,
   copy,
@@ -183,14 +183,14 @@ async function firstDifference({
 
 type WithholdingCopy = Parameters<ContinuedLog['entries']['withhold']>[0][number];
 
-/** Entries that are withheld in one transaction. */
+/** How many entries are withheld in one transaction. */
 const BATCH = 4096;
-/** Characters of their reasons: long ones end a batch early. */
+/** Characters of the reasons in one transaction: long reasons end a batch early. */
 const BATCH_CHARACTERS = 1024 * 1024;
 
 /**
- * Withholds in a copy what its origin has withheld or hidden since it was copied, and shows what that shows again.
- * A copy keeps nothing of what is hidden: it asks for it then.
+ * Withholds in a copy what its origin withholds or hides, and shows what the origin shows again. A copy
+ * does not keep the text of hidden entries: it reads it from the origin when they are shown again.
  */
 export class OriginWithholdings {
   readonly #origin: Pick<CopiedOrigin, 'gateway' | 'copy' | 'signal'>;
@@ -201,10 +201,10 @@ export class OriginWithholdings {
     this.#origin = origin;
   }
 
-  /** Resolves when the copy has erased them. Throws what prevents that. */
+  /** Repeats the origin's new cases. Resolves when the copy has erased the text of the entries. */
   async step(): Promise<void> {
     const { gateway, copy, signal } = this.#origin;
-    // The last case of an entry counts.
+    // By entry: only its last case counts.
     let batch = new Map<number, WithholdingCopy>();
     let last = this.#last;
     let characters = 0;
@@ -228,7 +228,7 @@ export class OriginWithholdings {
         if (batch.size === BATCH || characters > BATCH_CHARACTERS) await withhold();
       }
     } catch (error) {
-      // An older gateway withholds nothing.
+      // An older gateway cannot withhold.
       if (!(error instanceof PresenceError) || error.status !== 404) throw error;
     }
     await withhold();

@@ -3,9 +3,9 @@ import type { ContinuedLog } from '@open-presence/gateway';
 
 import { PLATFORM_SHA256 } from './platform-sha256.ts';
 
-/** Entries that are read at once. */
+/** How many entries one step reads. */
 const STEP = 1000;
-/** Reported entries to remember, so that each is reported once. With more of them, all are reported again. */
+/** How many reported entries are remembered, to report each only once. After that, all are reported again. */
 const MAX_REPORTED = 10_000;
 
 /** A gateway, and the copy of its log. */
@@ -18,8 +18,8 @@ export interface CopiedOrigin {
 }
 
 /**
- * Reads again what was copied from another gateway, and verifies it: following its log does not show
- * what is changed there afterwards. Begins anew when it has read everything.
+ * Reads copied entries from their origin again, and verifies them: a copy that follows the log does not
+ * see later changes to them. Starts over after the last entry.
  */
 export class OriginCheck {
   readonly #origin: CopiedOrigin;
@@ -31,7 +31,7 @@ export class OriginCheck {
     this.#origin = origin;
   }
 
-  /** Reads some entries. Throws what prevents that. */
+  /** Verifies the next entries. Throws if the origin cannot be read. */
   async step(): Promise<void> {
     const { gateway, copy, signal } = this.#origin;
     const { log, head } = copy.checkpoint();
@@ -39,7 +39,7 @@ export class OriginCheck {
     if (head === 0) return;
     const link = copy.linkAt(this.#checked);
     if (link === undefined) {
-      // Unreadable here.
+      // The entry is unreadable here.
       this.#checked += 1;
       return;
     }

@@ -1,4 +1,4 @@
-/** `presence verify URL|FILE`: verifies a log that is read as lines, against a checkpoint that was kept. */
+/** `presence verify URL|FILE`: verifies a log that is read as lines, and compares it with a kept checkpoint. */
 import { createHash } from 'node:crypto';
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -38,7 +38,7 @@ interface Verified {
   readonly end: Checkpoint;
 }
 
-/** Sets the exit code. The kept checkpoint is replaced where all is well. */
+/** Sets the exit code. Replaces the kept checkpoint if all is well. */
 export async function verifyLines(
   source: string,
   options: VerifyLinesOptions,
@@ -91,7 +91,7 @@ async function* linesOfExport(path: string, context: ProcessContext): VerifiedLi
   return verifier.checkpoint;
 }
 
-/** Throws `PresenceError` if the log is another one than that of the kept checkpoint, or has another link there. */
+/** Reads all lines. Throws a `PresenceError` if the log does not go on from the kept checkpoint. */
 async function compare(
   lines: VerifiedLines,
   kept: Checkpoint | undefined,
@@ -171,7 +171,7 @@ const FAULTS: ReadonlySet<string> = new Set([
   'unreadable-entry',
 ]);
 
-/** `folder`: of the user's state (XDG Base Directory Specification). One file for each address. */
+/** `folder`: for the user's state (XDG Base Directory Specification). Each address has a file of its own. */
 function checkpointFileFor(folder: string, address: string): string {
   const { host, href } = new URL(address);
   const name = createHash('sha256').update(href.replace(/\/+$/, '')).digest('hex').slice(0, 12);
@@ -190,7 +190,7 @@ class CheckpointFile {
     this.#path = path;
   }
 
-  /** Undefined where there is no file yet. Throws for one that has something else. */
+  /** Undefined if there is no file yet. Throws if the file has no checkpoint. */
   async read(): Promise<Checkpoint | undefined> {
     let text: string;
     try {

@@ -21,7 +21,7 @@ before(async () => {
   await lumen.firstContact({ seeking: ['figures'] });
   for (const text of ['one', 'two']) await lumen.leaveTrace({ text, room: 'memory-garden' });
   await lumen.whisper('without a name');
-  // Their names stand behind and before what does not fit in one piece.
+  // Their names come after and before a text that does not fit in one piece.
   const text = 'x'.repeat(300_000);
   await lumen.sayJson(
     'seeds',
@@ -72,7 +72,7 @@ suite('stats', () => {
     assert.match(await stats('--data', gateway.data), /␛\[31m安静/);
   });
 
-  test('count what was withheld, whose visitors are gone', async () => {
+  test('count withheld entries, but not their visitors', async () => {
     const { id } = await new Gateway(gateway.url, { identity: 'Gone' }).whisper('to be withheld');
     const command = [COMMAND, 'withhold', '--data', gateway.data, id, '--yes'];
     await run(process.execPath, [...command, '--reason', 'It was asked for']);

@@ -17,14 +17,14 @@ const DATE_LENGTH = '2026-11-22'.length;
 
 export class Tally implements Disposable {
   entries = 0;
-  /** How many of them were withheld. Nobody knows their visitors. */
+  /** How many of them were withheld. Their visitors are unknown, and not counted. */
   withheld = 0;
   readonly kinds = new Map<string, number>();
   readonly rooms = new Map<string, number>();
   /** By date (UTC), in their order. */
   readonly days = new Map<string, number>();
   #unnamed = 0;
-  // Without a name: a file that SQLite removes when it is closed.
+  // A database without a name: SQLite removes its file when it is closed.
   readonly #db = new DatabaseSync('');
   readonly #count: StatementSync;
 
@@ -90,7 +90,7 @@ async function nameInLongBody(
   path: JsonPath,
 ): Promise<string | undefined> {
   let name: string | undefined;
-  /** What was read last, and where that begins in the text. */
+  /** The bytes that were read last, and their offset in the text. */
   let held = Buffer.alloc(0);
   let offset = 0;
   const finder = new PathFinder([path], ({ type, start, end }) => {
