@@ -1,4 +1,4 @@
-/** `presence notices`: shows and closes private notices to the owner, beside a running gateway or on its folder. */
+/** `presence notices`: shows, closes and erases private notices to the owner, beside a running gateway or on its folder. */
 import {
   CLOSE_NOTICE_PATH,
   ERASE_NOTICE_PATH,

@@ -84,7 +84,7 @@ function answer(form: 'entries' | 'a problem' | 'a text', response: ServerRespon
   response.end(JSON.stringify(isError ? problem : body));
 }
 
-/** The output of a program until it ends. Some commands try again for long: killed 4 s after its first request. */
+/** The output of a program until it ends, or is killed 4 s after its first request: some commands try again for long. */
 function outputOf(
   server: Server,
   program: string,

@@ -1,4 +1,4 @@
-/** Makes the status document (interface section 2.1): exactly seven fields, whoever asks. */
+/** Makes the status document (interface section 2.1): exactly seven fields, for every caller. */
 import type { State } from './kinds.ts';
 import type { Language } from './language/language-schema.ts';
 import { localize } from './language/language.ts';

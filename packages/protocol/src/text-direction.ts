@@ -13,7 +13,7 @@ export function withoutDirectionControls(text: string): string {
   return text.replaceAll(CONTROLS, '');
 }
 
-/** Removes them for plain text, where no element can isolate the text, and isolates it by characters if needed. */
+/** Prepares a text for use within plain text, where no element isolates it: characters do, if it may run right to left. */
 export function isolated(text: string): string {
   const plain = withoutDirectionControls(text);
   return RIGHT_TO_LEFT.test(plain) ? FIRST_STRONG_ISOLATE + plain + POP_ISOLATE : plain;

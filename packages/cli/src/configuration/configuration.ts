@@ -191,7 +191,7 @@ export function masked(text: string): string {
   return text.replaceAll(/(?<=:\/\/(?:\S*,)?)([^\s,/@:]*:)?[^\s,]*@/g, '$1…@');
 }
 
-/** The option for a setting, with a description of what a command uses it for. */
+/** The option for a setting. `description`: what the command uses it for. */
 export function settingOption(setting: Setting, description: string = setting.description): Option {
   const option = new Option(setting.flag, description).env(setting.variable);
   return option.argParser(setting.parse).default(setting.default);

@@ -135,7 +135,7 @@ async function checkQueries(url: string): Promise<Finding> {
   return warning('long queries', `one of ${LONG_QUERY} bytes is answered ${status}`, PROXY);
 }
 
-/** Checks that the headers arrive which keep answers out of caches, and let pages elsewhere read them. */
+/** Checks the headers that keep answers out of caches and let pages elsewhere read them. */
 async function checkHeaders(url: string): Promise<Finding> {
   const check = 'headers';
   const { headers } = await request(`${url}/healthz`);

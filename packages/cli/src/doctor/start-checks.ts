@@ -1,4 +1,4 @@
-/** Checks what a gateway needs to start and serve. Leaves its folder and its addresses to the other checks. */
+/** Checks what a gateway needs to start and serve. Leaves the folder and the addresses to the other checks. */
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:net';

@@ -25,7 +25,7 @@ interface EntryLink {
 export interface ComparedCopy {
   readonly publisher: string;
   readonly head: () => Seq;
-  /** Undefined where there is no such entry, or it cannot be read. */
+  /** Undefined if there is no such entry, or it cannot be read. */
   readonly linkAt: (seq: Seq) => string | undefined;
 }
 

@@ -6,7 +6,7 @@ import type { ReplicaState } from '@open-presence/gateway/replica';
 const INTERVAL_MS = 2000;
 
 export interface MeasuredCopy {
-  /** The newest message of the stream. Throws where the servers cannot be asked. */
+  /** The newest message of the stream. Throws if the servers cannot be asked. */
   readonly lastOfStream: () => Promise<number>;
   /** The newest message that this copy has applied, with all before it. */
   readonly applied: () => number;

@@ -43,7 +43,7 @@ interface Piece {
 }
 
 export interface UploadSending {
-  /** Writes a body to a file. Undefined where that fails. */
+  /** Writes a body to a file. Undefined if that fails. */
   spool(body: Uint8Array): Promise<LargeBody | undefined>;
   /** Resolves when the stream has the upload. Resolves too if it cannot be read: no copy takes its draft then. */
   send(large: LargeBody): Promise<void>;
