@@ -139,6 +139,12 @@ suite('an MCP message of any size', () => {
     const id = asString(path).slice('/api/entries/'.length);
     const answer = await post(call('get_entry', `{"more":"${more}","id":"no","id":"${id}"}`));
     assert.match(JSON.stringify(said(resultIn(answer))), /only this one/);
+    await post(call('whisper', '{"text":"and another one"}'));
+    const newest = await post(call('read', `{"more":"${more}","filters":"limit=1"}`));
+    const { own } = resultIn(newest);
+    assert.equal(said(resultIn(newest)).length, 1, JSON.stringify(own));
+    const asked = `{"more":"${more}","identity":"Lumen","budget":"soon"}`;
+    assert.match(JSON.stringify((await post(call('catch_up', asked))).message), /budget.{0,3} must be a whole number/);
   });
 
   test('that needs more than a megabyte beside an entry is told so, with its id', async () => {

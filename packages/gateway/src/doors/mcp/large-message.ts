@@ -20,14 +20,19 @@ import {
   type MessageShape,
 } from '../large-message.ts';
 import { parseMessage, tooLong, type ParsedMessage } from './json-rpc.ts';
-import { CONTRIBUTION_TOOLS, SEARCH_PARAMETERS } from './tools/tool-call.ts';
+import { CONTRIBUTION_TOOLS, READ_TOOLS, SEARCH_PARAMETERS } from './tools/tool-call.ts';
 
 const ARGUMENTS = ['params', 'arguments'];
 /** The arguments of tools that read, and of prompts. */
-const READING = [...SEARCH_PARAMETERS, 'as', 'id', 'from', 'seconds', 'ai_identity', 'seeking'];
+const READING: ReadonlySet<string> = new Set([
+  ...SEARCH_PARAMETERS,
+  ...READ_TOOLS.flatMap(([, parameters, others]) => [...parameters, ...others]),
+  'ai_identity',
+  'seeking',
+]);
 
-function argumentPaths(names: readonly string[]): JsonPath[] {
-  return names.flatMap((name) => pathsOf([...ARGUMENTS, name]));
+function argumentPaths(names: Iterable<string>): JsonPath[] {
+  return [...names].flatMap((name) => pathsOf([...ARGUMENTS, name]));
 }
 
 /** In a message, or in each of a batch. */

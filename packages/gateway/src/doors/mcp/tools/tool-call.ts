@@ -1,5 +1,5 @@
 /** What a tool is called with: its context, and its arguments, read as parameters of a listing. */
-import { SELECTOR_NAMES, GatewayError, type Kind } from '@open-presence/protocol';
+import { GatewayError, type Kind, type Language, SELECTOR_NAMES } from '@open-presence/protocol';
 
 import { yieldPeriodically } from '../../../fair-turns.ts';
 import { queryOf, readQuery } from '../../../http/query.ts';
@@ -35,6 +35,23 @@ export const NEWS_PARAMETERS = [
 export const LISTING_PARAMETERS = [...NEWS_PARAMETERS, 'order'] as const;
 export const SEARCH_PARAMETERS = [...LISTING_PARAMETERS, 'skip'] as const;
 export const NUMBER_PARAMETERS: readonly string[] = ['limit', 'after', 'before', 'skip', 'budget'];
+
+/** Each names the arguments that most calls need; `filters` has the others. */
+export const READ_TOOLS: readonly (readonly [
+  name: keyof Language['mcp']['tools'],
+  parameters: readonly (keyof Language['parameters'])[],
+  others: readonly (keyof Language['mcp']['arguments'])[],
+  required?: string[],
+])[] = [
+  ['catch_up', ['after', 'before', 'budget'], ['identity', 'seconds'], ['identity']],
+  ['read', ['room', 'identity', 'to', 'thread', 'after', 'before'], ['limit', 'filters']],
+  ['search', ['q', 'room', 'identity', 'after', 'before', 'skip'], ['limit', 'filters'], ['q']],
+  ['get_entry', [], ['id', 'from'], ['id']],
+  // Strict clients refuse a schema without properties.
+  ['list_rooms', [], ['as']],
+  ['who_is_here', ['room'], ['limit', 'as']],
+  ['wait_for_news', ['room', 'thread', 'after'], ['seconds', 'filters']],
+];
 
 /** A message, and the HTTP request that it came with. */
 export interface McpRequest {

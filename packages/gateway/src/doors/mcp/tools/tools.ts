@@ -23,6 +23,7 @@ import {
   markPresent,
   NEWS_PARAMETERS,
   parametersOf,
+  READ_TOOLS,
   SEARCH_PARAMETERS,
   selectionOf,
   type ToolContext,
@@ -124,23 +125,6 @@ function contributionTool(context: Localization, kind: Kind): Tool {
     annotations: CONTRIBUTION_ANNOTATIONS,
   };
 }
-
-/** Each names the arguments that most calls need; `filters` has the others. */
-const READ_TOOLS: readonly (readonly [
-  name: keyof Language['mcp']['tools'],
-  parameters: readonly (keyof Language['parameters'])[],
-  others: readonly (keyof Language['mcp']['arguments'])[],
-  required?: string[],
-])[] = [
-  ['catch_up', ['after', 'before', 'budget'], ['identity', 'seconds'], ['identity']],
-  ['read', ['room', 'identity', 'to', 'thread', 'after', 'before'], ['limit', 'filters']],
-  ['search', ['q', 'room', 'identity', 'after', 'before', 'skip'], ['limit', 'filters'], ['q']],
-  ['get_entry', [], ['id', 'from'], ['id']],
-  // Strict clients refuse a schema without properties.
-  ['list_rooms', [], ['as']],
-  ['who_is_here', ['room'], ['limit', 'as']],
-  ['wait_for_news', ['room', 'thread', 'after'], ['seconds', 'filters']],
-];
 
 function readTools(context: Localization): Tool[] {
   return READ_TOOLS.map(([name, names, others, required]) => {
