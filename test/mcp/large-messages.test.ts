@@ -144,7 +144,10 @@ suite('an MCP message of any size', () => {
     const { own } = resultIn(newest);
     assert.equal(said(resultIn(newest)).length, 1, JSON.stringify(own));
     const asked = `{"more":"${more}","identity":"Lumen","budget":"soon"}`;
-    assert.match(JSON.stringify((await post(call('catch_up', asked))).message), /budget.{0,3} must be a whole number/);
+    assert.match(
+      JSON.stringify((await post(call('catch_up', asked))).message),
+      /budget.{0,3} must be a whole number/,
+    );
   });
 
   test('that needs more than a megabyte beside an entry is told so, with its id', async () => {

@@ -110,6 +110,8 @@ export class Publisher {
     while (this.#unsettled.has(number) && !this.#isClosed) {
       try {
         const { seq } = await client.publish(subject, message, options);
+        // nats-server 2.10 answers a repeated message so while most servers do not have it yet.
+        if (seq === 0) throw new Error('most servers do not have the message yet');
         this.#acknowledged = Math.max(this.#acknowledged, seq);
         this.settle(number);
       } catch (error) {
