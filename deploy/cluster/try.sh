@@ -4,12 +4,13 @@
 # and a cluster from that. Needs root, openssl, mmdebstrap and systemd-container:
 #   deploy/cluster/try.sh PACKAGE.deb [BASE.tar]
 # BASE.tar is made by mmdebstrap where it does not exist, and used again where it does.
-set -euo pipefail
+set -eEuo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-package=$1 folder=$(mktemp -d) bridge=presence-try network=192.0.2
-base=${2:-$folder/base.tar}
 nodes='1 2 3'
+package=$1 folder=$(mktemp -d) bridge=presence-try network=192.0.2
+mapfile -t hierarchies < <(findmnt -rn -t cgroup2 -o TARGET; findmnt -rn -t cgroup -O name=systemd -o TARGET)
+base=${2:-$folder/base.tar}
 declare -A container=() init=()
 tls='ca=/etc/presence/ca.pem&cert=/etc/presence/node.pem&key=/etc/presence/node.key'
 servers=tls://node1:4222,node2:4222,node3:4222
@@ -19,9 +20,13 @@ finish() {
 	for node in "${!container[@]}"; do kill -TERM "${container[$node]}" 2>/dev/null || true; done
 	wait 2>/dev/null || true
 	ip link delete "$bridge" 2>/dev/null || true
+	for hierarchy in "${hierarchies[@]}"; do
+		find "$hierarchy"/presence-try-* -depth -type d -exec rmdir {} + 2>/dev/null || true
+	done
 	rm -rf "$folder"
 }
 trap finish EXIT
+trap 'fail "line $LINENO"' ERR
 
 step() { printf '\n== %s\n' "$*"; }
 fail() {
@@ -78,9 +83,15 @@ for node in $nodes; do
 	for other in $nodes; do printf '%s node%s\n' "$network.$other" "$other" >>"$root/etc/hosts"; done
 	echo "node$node" >"$root/etc/hostname"
 	cp "$package" "$root/opt/presence.deb"
-	systemd-nspawn --quiet --directory="$root" --register=no --keep-unit --network-bridge="$bridge" \
-		--machine="presence-try-$node" --hostname="node$node" --resolv-conf=off --console=pipe --boot \
-		</dev/null >"$folder/console$node" 2>&1 &
+	# Each needs a control group of its own: their services have the same names.
+	(
+		for hierarchy in "${hierarchies[@]}"; do
+			mkdir "$hierarchy/presence-try-$node"
+			echo "$BASHPID" >"$hierarchy/presence-try-$node/cgroup.procs"
+		done
+		exec systemd-nspawn --quiet --directory="$root" --register=no --keep-unit --network-bridge="$bridge" \
+			--machine="presence-try-$node" --hostname="node$node" --resolv-conf=off --console=pipe --boot
+	) </dev/null >"$folder/console$node" 2>&1 &
 	container[$node]=$!
 done
 for node in $nodes; do
@@ -179,4 +190,7 @@ for node in $nodes; do
 done
 until_is 201 say 2 together
 for node in $nodes; do until_is $((head + 1)) head_of_log "$node"; done
+
+step "certificates of all machines were good"
+for node in $nodes; do until_is 0 inside "$node" sh -c "journalctl -u nats-server | grep -c 'verify certificate'"; done
 printf '\nAll of it ran.\n'
