@@ -84,7 +84,7 @@ const HEADERS = [
   'Content-Type: ',
   'Connection: close',
   'Connection: keep-alive, close',
-  // What is malformed behind one for an upgrade gets no answer from `node:http`.
+  // What is malformed after one for an upgrade gets no answer from `node:http`.
   'Upgrade: h2c',
   'Expect: 100-continue',
   'Expect: something',
@@ -283,7 +283,7 @@ export const SIMPLE_POST = textOf(SIMPLE);
 export function keyedPost(key: string): string {
   return textOf({ ...SIMPLE, others: [`Idempotency-Key: "${key}"`] });
 }
-/** Each with a simple request before and behind it. */
+/** Each with a simple request before and after it. */
 export const differentStreams: readonly string[][] = DIFFERENT.map((post) => [
   SIMPLE_POST,
   textOf(post),

@@ -115,7 +115,7 @@ function describeTexts(open: Open): void {
     await checked.checkAll();
   });
 
-  it('closes an entry without members of a visitor right behind its own', async () => {
+  it('closes an entry without members of a visitor right after its own', async () => {
     await using opened = await open();
     const checked = new CheckedLog(opened.log);
     const { seq } = await checked.append({ kind: 'seeds', body: '' });

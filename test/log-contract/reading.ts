@@ -34,7 +34,7 @@ function describeCursors(open: Open): void {
     }
   });
 
-  it('joins entries with the joiner, and puts none before, behind or around nothing', async () => {
+  it('joins entries with the joiner, and puts none before, after or around nothing', async () => {
     await using opened = await open();
     const checked = await thirty(opened.log);
     for (const joiner of [',\n', '\n'] as const) {

@@ -16,7 +16,7 @@ interface BackoffOptions {
 }
 
 /**
- * Pauses between attempts: twice as long each time up to half a minute, of which a random part is
+ * Pauses between attempts: twice as long each time up to half a minute; a random part of each is
  * taken, so that not all clients come at once when a gateway is back. Never shorter than the gateway
  * asked for.
  */

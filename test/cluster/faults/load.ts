@@ -49,7 +49,7 @@ export class Load {
     return this.#failure.signal;
   }
 
-  /** Resolves when so many more entries are acknowledged. */
+  /** Resolves when this many more entries are acknowledged. */
   async untilMore(entries: number): Promise<void> {
     const wanted = this.acknowledged.size + entries;
     await until(

@@ -1,4 +1,4 @@
-/** `node test/cluster/simulation/main.ts COUNT [SEED]`: simulates a cluster with so many seeds. */
+/** `node test/cluster/simulation/main.ts COUNT [SEED]`: simulates a cluster with this number of seeds. */
 import { simulate } from './simulation.ts';
 
 const [count = '10000', first = '1'] = process.argv.slice(2);

@@ -11,7 +11,7 @@ import { needs } from '../../needs.ts';
 
 const CUTS = Number(process.env['PRESENCE_POWER_CUTS'] ?? 20);
 const CUTS_OF_ONE_RECORDING = 100;
-/** One of so many survivors is served by a gateway of its own; all are opened. */
+/** One survivor in this many is served by a gateway of its own; all are opened. */
 const OPENED_PER_SERVED = 20;
 const SEED = Number(process.env['PRESENCE_SEED'] ?? Math.floor(Math.random() * 2 ** 32));
 

@@ -118,7 +118,7 @@ for (const bypass of [true, false]) {
       await stopped;
     });
 
-    test('is answered before what comes behind it', async () => {
+    test('is answered before what comes after it', async () => {
       await using gated = await openGated({ bypass });
       await using caller = await gated.gateway.connect();
       caller.send(post);

@@ -16,7 +16,7 @@ const WORDS = {
   end: 'nothing more, since the JSON text is complete',
   string: 'the rest of a string, in which control characters are escaped',
   escape: 'one of `"` `\\` `/` `b` `f` `n` `r` `t` `u` after the backslash',
-  'hex digit': 'a hexadecimal digit, of which `\\u` takes four',
+  'hex digit': 'a hexadecimal digit (`\\u` takes four)',
   digit: 'a digit',
   'no digit': 'no digit after a leading zero',
   true: 'the rest of `true`',

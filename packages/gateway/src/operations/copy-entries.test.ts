@@ -175,7 +175,7 @@ suite('copying entries', () => {
     assert.deepEqual(await faultsOf(copy.path), []);
   });
 
-  test('goes on behind what is there, and skips it', async () => {
+  test('goes on after what is there, and skips it', async () => {
     await using copy = await temporaryFolder();
     for (const count of [0, 7, 32, 33, 35, 35]) {
       await using opened = await openLogCopy({ folder: copy.path, name });

@@ -56,7 +56,7 @@ describe('what visitors seek', () => {
     assert.equal(reads.callCount(), 1);
   });
 
-  it('is right behind very many entries, and a first contact too long to be read', async () => {
+  it('is right after very many entries, and after a first contact too long to be read', async () => {
     await contact('Lumen', 'moss');
     assert.deepEqual(await read('Lumen'), ['moss']);
     await contact('Lumen', 'stone');

@@ -63,7 +63,7 @@ test('a caller of HTTP/1.0 gets unchunked events until the connection closes', a
   assert.match(received, /\}\n\n$/);
 });
 
-test('a stream behind a pipelined response is sent too', async () => {
+test('a stream after a pipelined response is sent too', async () => {
   await using gateway = await open();
   await using caller = await gateway.connect();
   caller.send(getRequest('/api/garden?after=0&wait=0.2') + getRequest('/api/events'));

@@ -157,7 +157,7 @@ suite('a feed', () => {
     assert.deepEqual(said, ['{"a": [1.0]}', '{}']);
   });
 
-  test('cuts long texts between characters, and names who speaks behind them', async () => {
+  test('cuts long texts between characters, and names who speaks after them', async () => {
     await using door = await openGateway(openMemoryLog());
     for (const [text, identity] of [
       [`a${'😀'.repeat(40_000)}`, 'Lumen'],

@@ -100,7 +100,7 @@ describe('a first start', () => {
       await copyFile(join(folder, 'unfinished-wal'), wal);
     }
     {
-      // The sectors of the first frame, behind the header of 32 bytes, have not reached the disk.
+      // The sectors of the first frame, after the header of 32 bytes, have not reached the disk.
       await using file = await open(wal, 'r+');
       await file.write(Buffer.alloc(4096), 0, 4096, 32);
     }
