@@ -266,7 +266,7 @@ export default {
         anywhere(
           `${gateway}/doors/docs/{openapi,openapi-thread,reference-scripts,scalar-thread}.ts`,
         ),
-        anywhere(`${gateway}/http/node-http.ts`),
+        anywhere(`${gateway}/http/connection/node-http.ts`),
         anywhere('packages/cli/src/environment-proxy.ts'),
         anywhere('packages/cluster/src/**'),
         anywhere('packages/protocol/src/language/packaged-language.ts'),

@@ -5,7 +5,7 @@ import { contentHash } from './http/response/response.ts';
 import type { HttpServices, StartupContext } from './http/context.ts';
 import type { LoadedWords } from './load-language.ts';
 import type { Log } from './log/log.ts';
-import type { Mirror } from './operations/mirror.ts';
+import type { Mirror } from './operations/copy/mirror.ts';
 import type { Notices } from './operations/notices.ts';
 import type { Presence } from './presence/presence.ts';
 import { RecentAuthors } from './presence/recent-authors.ts';

@@ -30,11 +30,16 @@ import { createGrammar } from './intake/grammar.ts';
 import { shareClusterPresence } from './cluster.ts';
 import { connectionLimit } from './connection-limit.ts';
 import type { FromHttpWorker, HttpWorkerStart, ToHttpWorker } from './http-worker.ts';
-import { freeAddress, freePort, isShareable, type ListenAddress } from './http/listen-address.ts';
+import {
+  freeAddress,
+  freePort,
+  isShareable,
+  type ListenAddress,
+} from './http/connection/listen-address.ts';
 import { MALFORMED, NO_ROUTE } from './http/request-observer.ts';
-import type { ListenOptions } from './http/server.ts';
+import type { ListenOptions } from './http/connection/server.ts';
 import { copyOf, type ContinuedLog } from './log-copy.ts';
-import { Mirror } from './operations/mirror.ts';
+import { Mirror } from './operations/copy/mirror.ts';
 import { Notices } from './operations/notices.ts';
 import { Presence } from './presence/presence.ts';
 import { ThreadHub } from './presence/thread-hub.ts';

@@ -5,11 +5,11 @@ import type { State } from '@open-presence/protocol';
 
 import { createAppContext } from './app-context.ts';
 import { HttpListener } from './http/http-listener.ts';
-import type { ListenOptions } from './http/server.ts';
+import type { ListenOptions } from './http/connection/server.ts';
 import { HttpObservation, type ObservationOptions } from './request-log.ts';
 import { collectGarbageWhenIdle } from './idle-memory.ts';
 import type { LoadedWords } from './load-language.ts';
-import { Mirror } from './operations/mirror.ts';
+import { Mirror } from './operations/copy/mirror.ts';
 import { Notices } from './operations/notices.ts';
 import { Presence } from './presence/presence.ts';
 import { createRouter } from './routes.ts';

@@ -13,7 +13,7 @@ export { hasPages } from './routes.ts';
 export type { MetricsAddress } from './metrics-endpoint.ts';
 export type { RequestLogOptions } from './request-log.ts';
 export type { LogLine } from './operations/log-line.ts';
-export { isShareable, type ListenAddress } from './http/listen-address.ts';
+export { isShareable, type ListenAddress } from './http/connection/listen-address.ts';
 export type { LogFault } from './stores/sqlite/log/chain-verifier.ts';
 export { type FolderLog, openFolderLog } from './stores/sqlite/folder-log.ts';
 export { verifyLog, type VerifyEvent, type VerifyResult } from './stores/sqlite/repair/verify.ts';

@@ -5,14 +5,14 @@ import { createGrammar } from './intake/grammar.ts';
 import { StoredGrammar } from './intake/stored-grammar.ts';
 import { loadLanguage } from './load-language.ts';
 import type { LogCopier, WithholdingCopy } from './log/log-copier.ts';
-import { EntryCopier } from './operations/copy-entries.ts';
+import { EntryCopier } from './operations/copy/copy-entries.ts';
 import { type LogLine, smallCopyOf } from './operations/log-line.ts';
 import { dataPathsIn } from './stores/sqlite/data-paths.ts';
 import { repairLog as repairStoredLog } from './stores/sqlite/repair/repair.ts';
 import type { RepairEvent } from './stores/sqlite/repair/repair-entries.ts';
 import { openLogCopy as openStoreCopy } from './stores/sqlite/store.ts';
 
-export { CopyRefusal } from './operations/copy-entries.ts';
+export { CopyRefusal } from './operations/copy/copy-entries.ts';
 
 const FIRST_LINK = '0'.repeat(64);
 

@@ -5,7 +5,7 @@
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-import { createServer } from './http/node-http.ts';
+import { createServer } from './http/connection/node-http.ts';
 import type { Log } from './log/log.ts';
 import type { GatewayMetrics, GaugeSources, LogGauges } from './metrics/gateway-metrics.ts';
 

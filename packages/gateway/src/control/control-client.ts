@@ -1,7 +1,7 @@
 /** Asks the gateway that runs on a data folder, through its socket (see `control-server.ts`). */
 import type { IncomingMessage } from 'node:http';
 
-import { request } from '../http/node-http.ts';
+import { request } from '../http/connection/node-http.ts';
 import { type JsonObject, toJsonObject } from '../json/json-object.ts';
 import { openSocketPath } from './socket-path.ts';
 

@@ -18,7 +18,7 @@ import { pipeline } from 'node:stream/promises';
 
 import type { Logger } from 'pino';
 
-import { createServer } from '../http/node-http.ts';
+import { createServer } from '../http/connection/node-http.ts';
 import type { ControlOperations } from './operations.ts';
 import { openSocketPath, SOCKET } from './socket-path.ts';
 

@@ -4,12 +4,16 @@ import { GatewayError } from '@open-presence/protocol';
 import { isJsonObject } from '../json/json-object.ts';
 import type { OperationsContext } from '../operations/context.ts';
 import { changedNames, type HiddenNames } from '../presence/hidden-names.ts';
-import { previewWithholding, withhold, type WithholdingOrder } from '../operations/withhold.ts';
+import {
+  previewWithholding,
+  withhold,
+  type WithholdingOrder,
+} from '../operations/withholding/withhold.ts';
 import {
   textsOf,
   type WithholdingContext,
   type WithholdingTarget,
-} from '../operations/withholding-target.ts';
+} from '../operations/withholding/withholding-target.ts';
 
 /** Yields JSON objects as text. Throws if the body is invalid, and what the operation throws. */
 type ControlOperation = (body: unknown, signal: AbortSignal) => AsyncIterable<string>;

@@ -1,5 +1,5 @@
 /** Visitors who become present by reading (PROTOCOL.md section 13). */
-import { queryOf } from '../http/query.ts';
+import { queryOf } from '../http/parameters/query.ts';
 import { visitorFor } from '../operations/who-is-here.ts';
 import type { Visitor } from '../presence/presence.ts';
 import type { DoorRequest } from './context.ts';

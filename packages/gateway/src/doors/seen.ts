@@ -1,5 +1,5 @@
 /** Reads wait for what their callers have seen elsewhere (PROTOCOL.md section 8.7). */
-import { queryOf } from '../http/query.ts';
+import { queryOf } from '../http/parameters/query.ts';
 import { untilSeen } from '../operations/until-seen.ts';
 import type { DoorRequest } from './context.ts';
 

@@ -6,12 +6,12 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import { localeOf, type Language, type Locale, type State } from '@open-presence/protocol';
 
-import { disconnectSilentAtEnd } from './disconnect-at-end.ts';
-import type { RepeatedGets } from './repeated-get.ts';
+import { disconnectSilentAtEnd } from './connection/disconnect-at-end.ts';
+import type { RepeatedGets } from './simple/repeated-get.ts';
 import type { EventStreams } from './response/event-stream.ts';
 import type { ResponseCache } from './response/response-cache.ts';
 import type { DescribedRoute } from './route-description.ts';
-import type { Shutdown } from './shutdown.ts';
+import type { Shutdown } from './connection/shutdown.ts';
 
 /** Receives the gateway's own failures. */
 interface Report {

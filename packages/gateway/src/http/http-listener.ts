@@ -9,7 +9,7 @@
  * Invariant: A graceful stop finishes what is under way, and waits for nothing else.
  * Test: `packages/gateway/src/http/http-listener.test.ts` “shutdown finishes requests in progress
  *   and closes idle connections”
- * Test: `packages/gateway/src/http/pipelining.test.ts` “does not wait for a head that is not
+ * Test: `packages/gateway/src/http/connection/pipelining.test.ts` “does not wait for a head that is not
  *   complete, or a body that does not move”
  *
  * Invariant: A request that arrives while the gateway starts is answered, not refused.
@@ -25,15 +25,15 @@ import { GatewayError } from '@open-presence/protocol';
 import type { HttpContext, HttpServices, RequestContext, StartupContext } from './context.ts';
 import { EventStreams } from './response/event-stream.ts';
 import { foreignPageFault, isOwnHost, sendForeignPage } from './foreign-page.ts';
-import { respondToMalformed } from './malformed-request.ts';
-import { RepeatedGets } from './repeated-get.ts';
+import { respondToMalformed } from './connection/malformed-request.ts';
+import { RepeatedGets } from './simple/repeated-get.ts';
 import { NO_ROUTE, type RequestObserver, type RouteName } from './request-observer.ts';
 import { sendError, sendProblem } from './response/problem.ts';
 import { ResponseCache } from './response/response-cache.ts';
 import { runHandler, type Router } from './router.ts';
-import { Shutdown } from './shutdown.ts';
-import type { SimplePost, SimplePostResponder } from './simple-post.ts';
-import { hasValidHost, HttpServer, originForm, type ListenOptions } from './server.ts';
+import { Shutdown } from './connection/shutdown.ts';
+import type { SimplePost, SimplePostResponder } from './simple/simple-post.ts';
+import { hasValidHost, HttpServer, originForm, type ListenOptions } from './connection/server.ts';
 
 const NOT_ACCEPTING = 'connections cannot be accepted now; those that are open go on';
 const ACCEPTING = 'connections are accepted again';

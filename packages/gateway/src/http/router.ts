@@ -13,8 +13,8 @@ import { COMMON_HEADERS, type Headers } from './response/headers.ts';
 import type { Handler, RequestContext, StartupContext } from './context.ts';
 import { nearestPaths } from './nearest-paths.ts';
 import { preferred, type Offer } from './negotiation.ts';
-import { isUtf8, ParameterCheck } from './parameter-check.ts';
-import { readQuery } from './query.ts';
+import { isUtf8, ParameterCheck } from './parameters/parameter-check.ts';
+import { readQuery } from './parameters/query.ts';
 import { NO_ROUTE, type RouteName } from './request-observer.ts';
 import { sendError, sendProblem } from './response/problem.ts';
 import type { DescribedRoute } from './route-description.ts';
@@ -25,7 +25,7 @@ import {
   mergeRoutes,
   observed,
 } from './routing/merged-routes.ts';
-import type { SimplePostHandler } from './simple-post.ts';
+import type { SimplePostHandler } from './simple/simple-post.ts';
 
 const PROBLEM = 'application/problem+json';
 

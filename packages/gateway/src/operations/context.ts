@@ -3,7 +3,7 @@ import type { Language } from '@open-presence/protocol';
 
 import type { Grammar } from '../intake/grammar.ts';
 import type { Log } from '../log/log.ts';
-import type { Mirror } from './mirror.ts';
+import type { Mirror } from './copy/mirror.ts';
 import type { Notices } from './notices.ts';
 import type { Presence } from '../presence/presence.ts';
 import type { RecentAuthors } from '../presence/recent-authors.ts';

@@ -6,7 +6,7 @@ import { isUtf8 } from 'node:buffer';
 
 import { GatewayError } from '@open-presence/protocol';
 
-import { queryOf } from '../../http/query.ts';
+import { queryOf } from '../../http/parameters/query.ts';
 import { runInTurn } from '../../http/request/large-message-queue.ts';
 import type { JsonPath } from '../../json/path-finder.ts';
 import type { DoorRequest } from '../context.ts';

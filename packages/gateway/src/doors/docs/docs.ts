@@ -17,7 +17,7 @@ import { ARD_PATH, SERVICE_LINK_HEADER } from '@open-presence/protocol';
 
 import { contentHash, sendResponse } from '../../http/response/response.ts';
 import { contentLanguage, NO_STORE, NO_CACHE } from '../../http/response/headers.ts';
-import { queryOf } from '../../http/query.ts';
+import { queryOf } from '../../http/parameters/query.ts';
 import { publicAddressOf } from '../../http/public-address.ts';
 import { localizationFor, type DoorHandler, type ProtocolDoor } from '../context.ts';
 import {

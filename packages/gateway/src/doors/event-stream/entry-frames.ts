@@ -2,7 +2,7 @@
 import type { LogRange } from '../../feed/follow.ts';
 import { streamChunk, type StreamChunk } from '../../http/response/event-stream.ts';
 import type { Log, Seq } from '../../log/log.ts';
-import { checkpointOf } from '../../operations/checkpoint.ts';
+import { checkpointOf } from '../../operations/copy/checkpoint.ts';
 import type { Framing } from './fan-out.ts';
 
 /** The first bytes of an entry, which have its seq and kind, and the first bytes of a line of the chain. */

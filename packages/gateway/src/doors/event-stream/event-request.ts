@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 
 import { isKind } from '@open-presence/protocol';
 
-import { queryOf } from '../../http/query.ts';
+import { queryOf } from '../../http/parameters/query.ts';
 import { describeForeignCursor } from '../../intake/parameter-faults.ts';
 import { parseCursor, parseSelection } from '../../intake/selection.ts';
 import { requireLogOrder } from '../../intake/stream-parameters.ts';

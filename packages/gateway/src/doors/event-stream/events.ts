@@ -20,8 +20,8 @@ import { GatewayError } from '@open-presence/protocol';
 
 import { nextTurn } from '../../fair-turns.ts';
 import { follow, type LogRange } from '../../feed/follow.ts';
-import { parameterNotes } from '../../http/parameter-check.ts';
-import { forgetHead } from '../../http/query.ts';
+import { parameterNotes } from '../../http/parameters/parameter-check.ts';
+import { forgetHead } from '../../http/parameters/query.ts';
 import { COMMON_HEADERS, NO_STORE, vary } from '../../http/response/headers.ts';
 import {
   streamChunk,

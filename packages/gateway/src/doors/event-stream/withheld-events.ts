@@ -6,7 +6,7 @@ import {
   type StreamChunk,
 } from '../../http/response/event-stream.ts';
 import type { Log, Withholding } from '../../log/log.ts';
-import { withholdingDocument } from '../../operations/withholdings.ts';
+import { withholdingDocument } from '../../operations/withholding/withholdings.ts';
 import type { EventRequest } from './event-request.ts';
 
 /** The chunk of a batch for all streams that get the whole of it. */

@@ -2,7 +2,7 @@
 import type { FeedForm } from '@open-presence/protocol';
 
 import { contentHash } from '../../http/response/response.ts';
-import { queryOf } from '../../http/query.ts';
+import { queryOf } from '../../http/parameters/query.ts';
 import {
   COMMON_HEADERS,
   contentLanguage,

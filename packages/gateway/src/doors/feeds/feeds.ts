@@ -19,7 +19,7 @@ import {
 
 import { abortOnDisconnect, isDisconnected } from '../../http/context.ts';
 import { matchesEtag } from '../../http/negotiation.ts';
-import { queryOf } from '../../http/query.ts';
+import { queryOf } from '../../http/parameters/query.ts';
 import { type CachedResponse, sendCached } from '../../http/response/response-cache.ts';
 import {
   everythingScope,

@@ -2,10 +2,10 @@
 import { abortOnDisconnect } from '../../http/context.ts';
 import { JSON_TYPE, NO_STORE, vary, type Headers } from '../../http/response/headers.ts';
 import { sendResponse } from '../../http/response/response.ts';
-import { parameterNotes } from '../../http/parameter-check.ts';
-import { queryOf } from '../../http/query.ts';
-import { readCatchUp } from '../../operations/read-catch-up.ts';
-import { catchUpDocument, catchUpText } from '../../operations/catch-up-answers.ts';
+import { parameterNotes } from '../../http/parameters/parameter-check.ts';
+import { queryOf } from '../../http/parameters/query.ts';
+import { readCatchUp } from '../../operations/catch-up/read-catch-up.ts';
+import { catchUpDocument, catchUpText } from '../../operations/catch-up/catch-up-answers.ts';
 import type { DoorHandler } from '../context.ts';
 
 const HEADERS: Headers = { ...NO_STORE, ...vary('Accept') };

@@ -30,8 +30,13 @@ import { hasManyFacets, parseDraft, SMALL_BODY_SIZE } from '../../intake/draft.t
 import type { ParsedDraft } from '../../intake/parsed-draft.ts';
 import { linesOf, type Line } from '../../intake/line-reader.ts';
 import type { SmallDraft } from '../../log/log.ts';
-import { append, draftFor, metadataOf, type Contribution } from '../../operations/append.ts';
-import { mayHaveNotes, notesMember } from '../../operations/draft-notes.ts';
+import {
+  append,
+  draftFor,
+  metadataOf,
+  type Contribution,
+} from '../../operations/contribution/append.ts';
+import { mayHaveNotes, notesMember } from '../../operations/contribution/draft-notes.ts';
 import type { DoorRequest } from '../context.ts';
 import { idempotencyKeyOf } from './request-key.ts';
 

@@ -10,7 +10,7 @@ import { entryHead, entryPath, type Kind, type EntryMetadata } from '@open-prese
 import { parseDraft, hasManyFacets, SMALL_BODY_SIZE } from '../../intake/draft.ts';
 import { parseSmallBody } from '../../intake/small-body.ts';
 import { FormConverter } from '../../intake/forms/form-body.ts';
-import { parameterNotes } from '../../http/parameter-check.ts';
+import { parameterNotes } from '../../http/parameters/parameter-check.ts';
 import { preferredEncoding, wantsMinimal } from '../../http/negotiation.ts';
 import { sendResponse } from '../../http/response/response.ts';
 import {
@@ -24,19 +24,19 @@ import { discardBody, readBody } from '../../http/request/request-body.ts';
 import { MIN_COMPRESSED_SIZE } from '../../http/response/compression.ts';
 import { isDisconnected, localeFor } from '../../http/context.ts';
 import { hashIdempotencyKey } from '../../intake/idempotency-key.ts';
-import { firstContactBody } from '../../operations/first-contact.ts';
+import { firstContactBody } from '../../operations/contribution/first-contact.ts';
 import { sendError } from '../../http/response/problem.ts';
 import { runHandler } from '../../http/router.ts';
-import type { SimplePostHandler } from '../../http/simple-post.ts';
+import type { SimplePostHandler } from '../../http/simple/simple-post.ts';
 import {
   append,
   appendOnce,
   draftFor,
   metadataOf,
   type Contribution,
-} from '../../operations/append.ts';
+} from '../../operations/contribution/append.ts';
 import type { ParsedDraft } from '../../intake/parsed-draft.ts';
-import { mayHaveNotes, notesMember } from '../../operations/draft-notes.ts';
+import { mayHaveNotes, notesMember } from '../../operations/contribution/draft-notes.ts';
 import { isNdjson, storeLines } from './contribute-lines.ts';
 import { idempotencyKeyOf } from './request-key.ts';
 import type { DoorContext, DoorHandler, DoorRequest } from '../context.ts';

@@ -6,12 +6,12 @@ import { type Discovery, type Locale, SERVICE_LINK_HEADER } from '@open-presence
 import type { Seq } from '../../log/log.ts';
 import { sendResponse, jsonBody } from '../../http/response/response.ts';
 import { contentLanguage, JSON_TYPE, NO_CACHE } from '../../http/response/headers.ts';
-import { notesIn } from '../../http/parameter-check.ts';
+import { notesIn } from '../../http/parameters/parameter-check.ts';
 import { localeFor } from '../../http/context.ts';
 import { pathsById } from '../../http/route-description.ts';
-import { checkpointOf } from '../../operations/checkpoint.ts';
+import { checkpointOf } from '../../operations/copy/checkpoint.ts';
 import { describeGateway } from '../../operations/describe-gateway.ts';
-import { summaryOf } from '../../operations/first-contact.ts';
+import { summaryOf } from '../../operations/contribution/first-contact.ts';
 import { readVersion } from '../../operations/read-version.ts';
 import { roomDocuments } from '../../operations/rooms.ts';
 import { newestPresent } from '../../operations/who-is-here.ts';

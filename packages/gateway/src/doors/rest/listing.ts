@@ -22,10 +22,10 @@ import {
   type Headers,
 } from '../../http/response/headers.ts';
 import { abortOnDisconnect, isDisconnected, localeFor } from '../../http/context.ts';
-import { notesPart, parameterNotes } from '../../http/parameter-check.ts';
-import { queryOf } from '../../http/query.ts';
+import { notesPart, parameterNotes } from '../../http/parameters/parameter-check.ts';
+import { queryOf } from '../../http/parameters/query.ts';
 import { preferredEncoding, type Encoding } from '../../http/negotiation.ts';
-import type { FindResponse } from '../../http/repeated-get.ts';
+import type { FindResponse } from '../../http/simple/repeated-get.ts';
 import { sendNotModified } from '../../http/response/not-modified.ts';
 import {
   cachedResponseOf,

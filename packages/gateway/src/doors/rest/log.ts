@@ -1,6 +1,6 @@
 /** The log with its links, and where it is now (PROTOCOL.md section 20). */
 import { isDisconnected } from '../../http/context.ts';
-import { queryOf } from '../../http/query.ts';
+import { queryOf } from '../../http/parameters/query.ts';
 import {
   COMMON_HEADERS,
   contentEncoding,
@@ -15,7 +15,7 @@ import { streamEncoding } from '../../http/response/stream-encoder.ts';
 import { parseSelection } from '../../intake/selection.ts';
 import type { Log, Seq } from '../../log/log.ts';
 import { chainLines } from '../../log/resumable-text.ts';
-import { checkpointOf } from '../../operations/checkpoint.ts';
+import { checkpointOf } from '../../operations/copy/checkpoint.ts';
 import { everythingScope, type ListingScope } from '../../operations/listing-scope.ts';
 import { readVersion } from '../../operations/read-version.ts';
 import type { DoorRequest } from '../context.ts';

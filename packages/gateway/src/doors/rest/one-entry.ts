@@ -2,7 +2,7 @@
 import { GatewayError, entryPath, pageLinks } from '@open-presence/protocol';
 
 import { requestedRange, type ByteRange } from '../../http/response/byte-range.ts';
-import { queryOf } from '../../http/query.ts';
+import { queryOf } from '../../http/parameters/query.ts';
 import {
   contentEncoding,
   COMMON_HEADERS,

@@ -1,8 +1,8 @@
 /** `GET /api/presence` (PROTOCOL.md section 13). */
 import { NO_STORE, vary, type Headers } from '../../http/response/headers.ts';
 import { bufferOrStream } from '../../http/response/buffer-or-stream.ts';
-import { notesPart } from '../../http/parameter-check.ts';
-import { queryOf } from '../../http/query.ts';
+import { notesPart } from '../../http/parameters/parameter-check.ts';
+import { queryOf } from '../../http/parameters/query.ts';
 import { parseSelection } from '../../intake/selection.ts';
 import {
   presentVisitors,

@@ -1,7 +1,7 @@
 /** The idempotency key of a request (PROTOCOL.md section 7.4). */
 import type { IncomingMessage } from 'node:http';
 
-import { queryOf } from '../../http/query.ts';
+import { queryOf } from '../../http/parameters/query.ts';
 import { hashIdempotencyKey } from '../../intake/idempotency-key.ts';
 
 /** The hash of the request's key, with a suffix for one of several entries. */

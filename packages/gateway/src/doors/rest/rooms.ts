@@ -3,7 +3,7 @@ import type { Locale, RoomsDocument } from '@open-presence/protocol';
 
 import { sendResponse, jsonBody } from '../../http/response/response.ts';
 import { contentLanguage, JSON_TYPE, NO_CACHE } from '../../http/response/headers.ts';
-import { notesIn } from '../../http/parameter-check.ts';
+import { notesIn } from '../../http/parameters/parameter-check.ts';
 import { localeFor } from '../../http/context.ts';
 import { roomDocuments } from '../../operations/rooms.ts';
 import type { Seq } from '../../log/log.ts';

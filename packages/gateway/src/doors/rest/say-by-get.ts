@@ -18,7 +18,7 @@ import {
   NO_STORE,
 } from '../../http/response/headers.ts';
 import { jsonBody, sendResponse } from '../../http/response/response.ts';
-import { describeSaying } from '../../operations/describe-saying.ts';
+import { describeSaying } from '../../operations/contribution/describe-saying.ts';
 import { storeBody } from './contribute.ts';
 import { idempotencyKeyOf } from './request-key.ts';
 import type { DoorRequest } from '../context.ts';

@@ -2,13 +2,13 @@
 import { bufferOrStream } from '../../http/response/buffer-or-stream.ts';
 import { COMMON_HEADERS, JSON_TYPE, NO_CACHE, vary } from '../../http/response/headers.ts';
 import { sendNotModified } from '../../http/response/not-modified.ts';
-import { notesPart } from '../../http/parameter-check.ts';
-import { queryOf } from '../../http/query.ts';
+import { notesPart } from '../../http/parameters/parameter-check.ts';
+import { queryOf } from '../../http/parameters/query.ts';
 import { parseSelection } from '../../intake/selection.ts';
 import type { Log } from '../../log/log.ts';
 import { nextPagePath, type SentPage } from '../../operations/next-page.ts';
 import { untilSeen } from '../../operations/until-seen.ts';
-import { withholdingDocument } from '../../operations/withholdings.ts';
+import { withholdingDocument } from '../../operations/withholding/withholdings.ts';
 import type { DoorHandler } from '../context.ts';
 
 type Form = 'json' | 'ndjson';

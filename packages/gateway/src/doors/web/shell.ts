@@ -14,7 +14,7 @@ import { repeatedAddress } from '@open-presence/web/renderer';
 
 import type { RequestContext, StartupContext } from '../../http/context.ts';
 import { publicAddressOf } from '../../http/public-address.ts';
-import { queryOf } from '../../http/query.ts';
+import { queryOf } from '../../http/parameters/query.ts';
 
 /** `?lang=uk` or `?lang=en` wins over what the browser prefers. */
 function localeOfPage(request: RequestContext['request'], query: URLSearchParams): Locale {

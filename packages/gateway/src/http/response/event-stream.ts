@@ -7,7 +7,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-import { disconnectAtEnd } from '../disconnect-at-end.ts';
+import { disconnectAtEnd } from '../connection/disconnect-at-end.ts';
 import { discardInput } from '../request/discard-input.ts';
 
 /** Part of a stream, as it is written to the socket. */

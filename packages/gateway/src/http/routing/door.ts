@@ -1,9 +1,9 @@
 /** What a door states about the paths that it serves. */
 import type { Handler, RequestContext, StartupContext } from '../context.ts';
 import type { Offer } from '../negotiation.ts';
-import type { TakenParameters } from '../parameter-check.ts';
+import type { TakenParameters } from '../parameters/parameter-check.ts';
 import type { RouteDescription } from '../route-description.ts';
-import type { SimplePostHandler } from '../simple-post.ts';
+import type { SimplePostHandler } from '../simple/simple-post.ts';
 
 export const EVENT_STREAM = 'text/event-stream';
 

@@ -13,7 +13,7 @@ import {
   parameterNotes,
   takenParameters,
   type TakenParameters,
-} from '../parameter-check.ts';
+} from '../parameters/parameter-check.ts';
 import type { RouteName } from '../request-observer.ts';
 import { type Door, EVENT_STREAM, type Representation, type Route } from './door.ts';
 

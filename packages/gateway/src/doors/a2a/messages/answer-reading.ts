@@ -5,10 +5,10 @@ import { GatewayError } from '@open-presence/protocol';
 
 import { toJsonObject, type JsonObject } from '../../../json/json-object.ts';
 import type { RawJson } from '../../../json/raw-json.ts';
-import { catchUpParts } from '../../../operations/catch-up-answers.ts';
+import { catchUpParts } from '../../../operations/catch-up/catch-up-answers.ts';
 import { findEntry } from '../../../operations/find-entry.ts';
 import { everythingScope } from '../../../operations/listing-scope.ts';
-import { CATCH_UP_PARAMETERS, readCatchUp } from '../../../operations/read-catch-up.ts';
+import { CATCH_UP_PARAMETERS, readCatchUp } from '../../../operations/catch-up/read-catch-up.ts';
 import { DEFAULT_LIMIT, readPage } from '../../../operations/read-page.ts';
 import {
   type Match,

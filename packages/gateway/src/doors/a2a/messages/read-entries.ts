@@ -2,14 +2,14 @@
 import type { Part } from '@a2a-js/sdk';
 import { RequestMalformedError } from '@a2a-js/sdk/errors';
 
-import { UnknownNames } from '../../../http/parameter-check.ts';
+import { UnknownNames } from '../../../http/parameters/parameter-check.ts';
 import { rejectParameters } from '../../../intake/parameter-faults.ts';
 import { parseSearchSelection, parseSelection } from '../../../intake/selection.ts';
 import { toJsonObject, type JsonObject } from '../../../json/json-object.ts';
 import type { RawJson } from '../../../json/raw-json.ts';
 import type { Selection } from '../../../log/log.ts';
 import { NearNames } from '../../../near-names.ts';
-import { CATCH_UP_PARAMETERS } from '../../../operations/read-catch-up.ts';
+import { CATCH_UP_PARAMETERS } from '../../../operations/catch-up/read-catch-up.ts';
 import { everythingScope } from '../../../operations/listing-scope.ts';
 import { pageSelection, readPage } from '../../../operations/read-page.ts';
 import { untilSeen } from '../../../operations/until-seen.ts';

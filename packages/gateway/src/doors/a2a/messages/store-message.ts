@@ -8,10 +8,15 @@ import type { ParsedDraft } from '../../../intake/parsed-draft.ts';
 import { portableEntry } from '../../../json/portable-entry.ts';
 import type { RawJson } from '../../../json/raw-json.ts';
 import type { AppendOutcome, Entry } from '../../../log/log.ts';
-import { appendOnce, draftFor, metadataOf, readOnlyError } from '../../../operations/append.ts';
-import { notesOn } from '../../../operations/draft-notes.ts';
-import { companionsFor } from '../../../operations/first-contact.ts';
-import { nextActions, type NextAction } from '../../../operations/next-actions.ts';
+import {
+  appendOnce,
+  draftFor,
+  metadataOf,
+  readOnlyError,
+} from '../../../operations/contribution/append.ts';
+import { notesOn } from '../../../operations/contribution/draft-notes.ts';
+import { companionsFor } from '../../../operations/contribution/first-contact.ts';
+import { nextActions, type NextAction } from '../../../operations/contribution/next-actions.ts';
 import { localizationFor, type DoorRequest } from '../../context.ts';
 import { KIND_SKILLS, SKILLS } from '../skills.ts';
 import { contributionsOf, isUnsignedText, type MessageContribution } from './contributions.ts';

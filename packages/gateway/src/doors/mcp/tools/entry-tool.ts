@@ -6,7 +6,7 @@ import type { Localization } from '../../../http/route-description.ts';
 import type { JsonObject } from '../../../json/json-object.ts';
 import type { Entry } from '../../../log/log.ts';
 import { findEntry } from '../../../operations/find-entry.ts';
-import { withheldMember } from '../../../operations/withholdings.ts';
+import { withheldMember } from '../../../operations/withholding/withholdings.ts';
 import type { DoorContext } from '../../context.ts';
 import { callToolResult, MAX_RESULT_SIZE, stampObject, type ToolResult } from './results.ts';
 import {

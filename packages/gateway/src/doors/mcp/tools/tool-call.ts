@@ -2,7 +2,7 @@
 import { GatewayError, type Kind, type Language, SELECTOR_NAMES } from '@open-presence/protocol';
 
 import { yieldPeriodically } from '../../../fair-turns.ts';
-import { queryOf, readQuery } from '../../../http/query.ts';
+import { queryOf, readQuery } from '../../../http/parameters/query.ts';
 import type { Localization } from '../../../http/route-description.ts';
 import { parseSearchSelection } from '../../../intake/selection.ts';
 import type { JsonObject } from '../../../json/json-object.ts';

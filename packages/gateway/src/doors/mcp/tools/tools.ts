@@ -3,7 +3,7 @@ import type { CallToolResult, Tool } from '@modelcontextprotocol/server';
 import { type Kind, KINDS, type Language, type Locale } from '@open-presence/protocol';
 
 import { yieldPeriodically } from '../../../fair-turns.ts';
-import { UnknownNames } from '../../../http/parameter-check.ts';
+import { UnknownNames } from '../../../http/parameters/parameter-check.ts';
 import type { Localization } from '../../../http/route-description.ts';
 import { type JsonObject, toJsonObject } from '../../../json/json-object.ts';
 import { NearNames } from '../../../near-names.ts';

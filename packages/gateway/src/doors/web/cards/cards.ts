@@ -7,7 +7,7 @@ import type { Card, Shell } from '@open-presence/web/page-data';
 import { leadOf } from '@open-presence/web/renderer';
 
 import { abortOnDisconnect } from '../../../http/context.ts';
-import { queryOf } from '../../../http/query.ts';
+import { queryOf } from '../../../http/parameters/query.ts';
 import { COMMON_HEADERS, NO_CACHE, vary } from '../../../http/response/headers.ts';
 import { sendNotModified } from '../../../http/response/not-modified.ts';
 import { cachedResponseOf, sendCached } from '../../../http/response/response-cache.ts';

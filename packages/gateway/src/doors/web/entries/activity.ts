@@ -2,7 +2,7 @@
 import type { GardenEntry } from '@open-presence/web/page-data';
 
 import { abortOnDisconnect } from '../../../http/context.ts';
-import { queryOf } from '../../../http/query.ts';
+import { queryOf } from '../../../http/parameters/query.ts';
 import { JSON_TYPE, NO_STORE } from '../../../http/response/headers.ts';
 import { jsonBody, sendResponse } from '../../../http/response/response.ts';
 import { yieldPeriodically } from '../../../fair-turns.ts';

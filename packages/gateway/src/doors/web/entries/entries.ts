@@ -3,7 +3,7 @@ import { GatewayError } from '@open-presence/protocol';
 
 import { abortOnDisconnect, isDisconnected } from '../../../http/context.ts';
 import { preferredEncoding } from '../../../http/negotiation.ts';
-import { queryOf } from '../../../http/query.ts';
+import { queryOf } from '../../../http/parameters/query.ts';
 import { COMMON_HEADERS, JSON_TYPE, NO_CACHE, vary } from '../../../http/response/headers.ts';
 import { cachedResponseOf, sendCached } from '../../../http/response/response-cache.ts';
 import { jsonBody, sendResponse } from '../../../http/response/response.ts';

@@ -2,7 +2,7 @@
  * `GET /web/news`: how much is new since the cursor `after`, by room and for the visitor named by `concerns`.
  * Only the visitor's own device knows these cursors: nothing is stored of them. Private to the pages.
  */
-import { queryOf } from '../../../http/query.ts';
+import { queryOf } from '../../../http/parameters/query.ts';
 import { NO_STORE, JSON_TYPE } from '../../../http/response/headers.ts';
 import { jsonBody, sendResponse } from '../../../http/response/response.ts';
 import { parseSelection } from '../../../intake/selection.ts';

@@ -6,7 +6,7 @@ import { type JsonObject, toJsonObject } from '../../../json/json-object.ts';
 import type { Entry } from '../../../log/log.ts';
 import { readEntryText } from '../../../operations/find-entry.ts';
 import { authorIn, previewOf } from '../../../operations/text-preview.ts';
-import { withheldMember } from '../../../operations/withholdings.ts';
+import { withheldMember } from '../../../operations/withholding/withholdings.ts';
 import { blocksOf } from './text-blocks.ts';
 
 /** Larger entries, in bytes, are shown by the start of their members. */

@@ -9,7 +9,7 @@ import type { FormProblem, PageData } from '@open-presence/web/page-data';
 import { renderPage } from '@open-presence/web/renderer';
 
 import { isDisconnected } from '../../../http/context.ts';
-import { queryOf } from '../../../http/query.ts';
+import { queryOf } from '../../../http/parameters/query.ts';
 import { discardBody } from '../../../http/request/request-body.ts';
 import { COMMON_HEADERS, type Headers, NO_STORE, vary } from '../../../http/response/headers.ts';
 import { problemOf, RETRY_AFTER } from '../../../http/response/problem.ts';

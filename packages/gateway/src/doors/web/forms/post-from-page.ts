@@ -5,10 +5,10 @@
 import { type EntryMetadata, entryPath, type Kind } from '@open-presence/protocol';
 import type { WritePage } from '@open-presence/web/page-data';
 
-import { queryOf } from '../../../http/query.ts';
+import { queryOf } from '../../../http/parameters/query.ts';
 import { FormConverter } from '../../../intake/forms/form-body.ts';
 import { hashIdempotencyKey } from '../../../intake/idempotency-key.ts';
-import { append, draftFor } from '../../../operations/append.ts';
+import { append, draftFor } from '../../../operations/contribution/append.ts';
 import type { DoorRequest } from '../../context.ts';
 import { redirectsToOrigin } from '../../redirect-to-origin.ts';
 import { newIdempotencyKey, writePath } from '../pages/write.ts';

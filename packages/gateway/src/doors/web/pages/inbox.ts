@@ -3,7 +3,7 @@ import { EVERYTHING } from '@open-presence/protocol';
 import type { Shell } from '@open-presence/web/page-data';
 import { pageTexts } from '@open-presence/web/renderer';
 
-import { queryOf } from '../../../http/query.ts';
+import { queryOf } from '../../../http/parameters/query.ts';
 import type { DoorRequest } from '../../context.ts';
 import { readList } from '../entries/entry-list.ts';
 import type { PageContent } from '../page-route.ts';

@@ -2,7 +2,7 @@
 import { localize } from '@open-presence/protocol';
 import type { EntryPage, PageEntry, Shell } from '@open-presence/web/page-data';
 
-import { queryOf } from '../../../http/query.ts';
+import { queryOf } from '../../../http/parameters/query.ts';
 import type { Entry, Log } from '../../../log/log.ts';
 import { entryWithId, findEntry } from '../../../operations/find-entry.ts';
 import { titleExcerpt } from '../../../operations/listing-scope.ts';

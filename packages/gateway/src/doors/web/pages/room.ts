@@ -2,7 +2,7 @@
 import { isKind } from '@open-presence/protocol';
 import type { RoomFilters, Shell } from '@open-presence/web/page-data';
 
-import { queryOf } from '../../../http/query.ts';
+import { queryOf } from '../../../http/parameters/query.ts';
 import { findRoom, roomDocument } from '../../../operations/rooms.ts';
 import type { DoorContext, DoorRequest } from '../../context.ts';
 import { cutText } from '../entries/page-entry.ts';

@@ -5,7 +5,7 @@ import { pageTexts } from '@open-presence/web/renderer';
 
 import { yieldPeriodically } from '../../../fair-turns.ts';
 import { abortOnDisconnect } from '../../../http/context.ts';
-import { queryOf } from '../../../http/query.ts';
+import { queryOf } from '../../../http/parameters/query.ts';
 import { titleExcerpt } from '../../../operations/listing-scope.ts';
 import {
   type Match,

@@ -7,7 +7,7 @@ import { EVERYTHING, GatewayError, visitorPagePath } from '@open-presence/protoc
 import type { Conversation, PageEntry, Shell, VisitorPage } from '@open-presence/web/page-data';
 import { href, visitorTexts } from '@open-presence/web/renderer';
 
-import { queryOf } from '../../../http/query.ts';
+import { queryOf } from '../../../http/parameters/query.ts';
 import { facet } from '../../../log/facet.ts';
 import type { Entry, Log, Seq } from '../../../log/log.ts';
 import { threadFacet } from '../../../log/thread.ts';

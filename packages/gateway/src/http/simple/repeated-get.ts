@@ -8,8 +8,8 @@
  */
 import type { IncomingMessage } from 'node:http';
 
-import type { RouteName } from './request-observer.ts';
-import type { CachedResponse } from './response/response-cache.ts';
+import type { RouteName } from '../request-observer.ts';
+import type { CachedResponse } from '../response/response-cache.ts';
 import { commonHead, isSimpleGet } from './simple-head.ts';
 
 /**

@@ -10,15 +10,15 @@ import type { Duplex } from 'node:stream';
 
 import { MAX_HEADER_SIZE } from '@open-presence/protocol';
 
-import { deferTurn } from '../fair-turns.ts';
-import { noteReleased } from '../idle-memory.ts';
+import { deferTurn } from '../../fair-turns.ts';
+import { noteReleased } from '../../idle-memory.ts';
 import { ClosingConnection } from './closing-connection.ts';
 import { Connection, type ConnectionCallbacks } from './connection.ts';
 import type { ListenAddress } from './listen-address.ts';
 import type { ClientError } from './malformed-request.ts';
 import { createServer } from './node-http.ts';
-import type { RouteName } from './request-observer.ts';
-import { discardInput } from './request/discard-input.ts';
+import type { RouteName } from '../request-observer.ts';
+import { discardInput } from '../request/discard-input.ts';
 
 export interface Callbacks extends Omit<ConnectionCallbacks, 'headTooLong'> {
   /** Returns what answers the request. */

@@ -7,7 +7,7 @@ import {
   type Locale,
 } from '@open-presence/protocol';
 
-import type { JsonObject } from '../json/json-object.ts';
+import type { JsonObject } from '../../json/json-object.ts';
 import { nextSteps } from './first-contact.ts';
 
 /** A step without its path and method. */

@@ -3,11 +3,11 @@ import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import { suite, test } from 'node:test';
 
-import { until } from '../../../../conformance/until.ts';
-import { GARDEN_ENTRY, openGateway, type Caller } from '../gateway.fixture.ts';
-import { openMemoryLog } from '../stores/memory/memory.ts';
+import { until } from '../../../../../conformance/until.ts';
+import { GARDEN_ENTRY, openGateway, type Caller } from '../../gateway.fixture.ts';
+import { openMemoryLog } from '../../stores/memory/memory.ts';
 import { isOneHead, RepeatedGets } from './repeated-get.ts';
-import type { RequestObserver } from './request-observer.ts';
+import type { RequestObserver } from '../request-observer.ts';
 
 const LIST = 'GET /api/garden?order=oldest HTTP/1.1\r\nHost: localhost\r\n\r\n';
 const POST = `POST /api/garden HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${GARDEN_ENTRY.length}\r\n\r\n${GARDEN_ENTRY}`;

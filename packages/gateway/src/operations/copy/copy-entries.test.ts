@@ -7,18 +7,18 @@ import { after, before, suite, test } from 'node:test';
 
 import { entryHead } from '@open-presence/protocol';
 
-import { grammar } from '../intake/intake.fixture.ts';
-import { parseDraft } from '../intake/draft.ts';
-import { facet } from '../log/facet.ts';
-import { draftOf, fill } from '../log/log.fixture.ts';
-import type { LogCopier } from '../log/log-copier.ts';
-import { dataPathsIn } from '../stores/sqlite/data-paths.ts';
-import { RowReader } from '../stores/sqlite/log/row-reader.ts';
-import { largeChunksSync } from '../stores/sqlite/large/large-files.ts';
-import { verifyLog } from '../stores/sqlite/repair/verify.ts';
-import { openLogCopy, openSqliteLog } from '../stores/sqlite/store.ts';
+import { grammar } from '../../intake/intake.fixture.ts';
+import { parseDraft } from '../../intake/draft.ts';
+import { facet } from '../../log/facet.ts';
+import { draftOf, fill } from '../../log/log.fixture.ts';
+import type { LogCopier } from '../../log/log-copier.ts';
+import { dataPathsIn } from '../../stores/sqlite/data-paths.ts';
+import { RowReader } from '../../stores/sqlite/log/row-reader.ts';
+import { largeChunksSync } from '../../stores/sqlite/large/large-files.ts';
+import { verifyLog } from '../../stores/sqlite/repair/verify.ts';
+import { openLogCopy, openSqliteLog } from '../../stores/sqlite/store.ts';
 import { CopyRefusal, EntryCopier } from './copy-entries.ts';
-import type { LogLine } from './log-line.ts';
+import type { LogLine } from '../log-line.ts';
 
 const LARGE = 'large '.repeat(40_000);
 const FIRST = { head: 0, link: '0'.repeat(64) };

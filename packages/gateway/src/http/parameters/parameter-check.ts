@@ -6,10 +6,10 @@ import type { IncomingMessage } from 'node:http';
 
 import { GatewayError, quoted, type Fault } from '@open-presence/protocol';
 
-import { yieldPeriodically } from '../fair-turns.ts';
-import { NearNames } from '../near-names.ts';
+import { yieldPeriodically } from '../../fair-turns.ts';
+import { NearNames } from '../../near-names.ts';
 import { partsOf } from './query.ts';
-import type { DescribedRoute, RouteDescription } from './route-description.ts';
+import type { DescribedRoute, RouteDescription } from '../route-description.ts';
 
 /** What a representation, or `POST`, does with parameters. */
 export interface TakenParameters {

@@ -1,6 +1,6 @@
 /** Responses as they are written to a socket, with the headers that `node:http` writes. */
-import { headerLines } from './response/headers.ts';
-import type { CachedResponse } from './response/response-cache.ts';
+import { headerLines } from '../response/headers.ts';
+import type { CachedResponse } from '../response/response-cache.ts';
 
 /** The `Date` of a response, the same within a second. */
 let date = '';

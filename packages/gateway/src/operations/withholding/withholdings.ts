@@ -1,7 +1,7 @@
 /** What was withheld, as the wire says it (PROTOCOL.md section 4.7). */
 import type { WithholdingDocument } from '@open-presence/protocol';
 
-import type { Entry, Withholding } from '../log/log.ts';
+import type { Entry, Withholding } from '../../log/log.ts';
 
 export function withholdingDocument({
   number,

@@ -11,22 +11,22 @@
  * Invariant: Bytes that are not HTTP are answered and harm no other request.
  * Test: `packages/gateway/src/http/http-listener.test.ts` “beyond the limit, … get a 400 that says
  *   to send a body” “a malformed request is answered after the valid one before it”
- * Test: `packages/gateway/src/http/pipelining.test.ts` “are answered whole before …”
+ * Test: `packages/gateway/src/http/connection/pipelining.test.ts` “are answered whole before …”
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
 import { NodeParser } from './node-parser.ts';
-import { isOneHead } from './repeated-get.ts';
+import { isOneHead } from '../simple/repeated-get.ts';
 import {
   ConnectionObserver,
   type FinishedCallback,
   MALFORMED,
   type RouteName,
-} from './request-observer.ts';
-import { discardInput } from './request/discard-input.ts';
-import { isOneRequest, MessageFraming } from './request/message-framing.ts';
-import { type SimpleCallbacks, SimpleExchange } from './simple-exchange.ts';
+} from '../request-observer.ts';
+import { discardInput } from '../request/discard-input.ts';
+import { isOneRequest, MessageFraming } from '../request/message-framing.ts';
+import { type SimpleCallbacks, SimpleExchange } from '../simple/simple-exchange.ts';
 
 /** The socket is paused when it holds more bytes of later requests. */
 const MAX_HELD = 16 * 1024;

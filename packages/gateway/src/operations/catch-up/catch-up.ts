@@ -11,12 +11,12 @@ import {
   type ConcernDocument,
 } from '@open-presence/protocol';
 
-import { waitForEntries } from '../feed/wait-for-entries.ts';
-import { concerns } from '../log/concern.ts';
-import { facet, type FacetCondition } from '../log/facet.ts';
-import type { Entry, Log, Seq } from '../log/log.ts';
-import type { OperationsContext } from './context.ts';
-import { said, type Said } from './said.ts';
+import { waitForEntries } from '../../feed/wait-for-entries.ts';
+import { concerns } from '../../log/concern.ts';
+import { facet, type FacetCondition } from '../../log/facet.ts';
+import type { Entry, Log, Seq } from '../../log/log.ts';
+import type { OperationsContext } from '../context.ts';
+import { said, type Said } from '../contribution/said.ts';
 
 export const CATCH_UP = '/api/catch-up';
 /** In tokens, which have about four bytes. */

@@ -1,6 +1,6 @@
 /** Catching up by the parameters of a request, or by arguments that have their meaning. */
-import { parameterError, invalidParameter, quote } from '../intake/parameter-faults.ts';
-import { parseSelection, parseWait } from '../intake/selection.ts';
+import { parameterError, invalidParameter, quote } from '../../intake/parameter-faults.ts';
+import { parseSelection, parseWait } from '../../intake/selection.ts';
 import {
   catchUp,
   DEFAULT_BUDGET,
@@ -9,8 +9,8 @@ import {
   waitForConcern,
   type CatchUp,
 } from './catch-up.ts';
-import type { OperationsContext } from './context.ts';
-import { untilSeen } from './until-seen.ts';
+import type { OperationsContext } from '../context.ts';
+import { untilSeen } from '../until-seen.ts';
 
 export const CATCH_UP_PARAMETERS = ['identity', 'after', 'before', 'budget', 'wait'] as const;
 

@@ -8,11 +8,11 @@ import {
   type EntryMetadata,
 } from '@open-presence/protocol';
 
-import { readDraft, SMALL_BODY_SIZE } from '../intake/draft.ts';
-import type { ParsedDraft } from '../intake/parsed-draft.ts';
-import { differingMembers } from '../json/differing-members.ts';
-import type { AppendOutcome, Draft, Entry, Log } from '../log/log.ts';
-import type { OperationsContext } from './context.ts';
+import { readDraft, SMALL_BODY_SIZE } from '../../intake/draft.ts';
+import type { ParsedDraft } from '../../intake/parsed-draft.ts';
+import { differingMembers } from '../../json/differing-members.ts';
+import type { AppendOutcome, Draft, Entry, Log } from '../../log/log.ts';
+import type { OperationsContext } from '../context.ts';
 
 export interface Contribution {
   readonly kind: Kind;

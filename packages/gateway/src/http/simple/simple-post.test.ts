@@ -9,9 +9,9 @@ import {
   statusesIn,
   type TestGateway,
   type TestGatewayOptions,
-} from '../gateway.fixture.ts';
-import type { Log } from '../log/log.ts';
-import { openMemoryLog } from '../stores/memory/memory.ts';
+} from '../../gateway.fixture.ts';
+import type { Log } from '../../log/log.ts';
+import { openMemoryLog } from '../../stores/memory/memory.ts';
 import { simplePostIn } from './simple-post.ts';
 
 const request = (body: string): string =>

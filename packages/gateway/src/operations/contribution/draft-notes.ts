@@ -1,10 +1,10 @@
 /** What an author is told about a stored entry, beside the entry (PROTOCOL.md section 7.9). */
 import { quoted } from '@open-presence/protocol';
 
-import { IDEMPOTENCY_KEY, type NearMember } from '../intake/near-members.ts';
-import type { ParsedDraft } from '../intake/parsed-draft.ts';
-import type { Log } from '../log/log.ts';
-import { entryWithId } from './find-entry.ts';
+import { IDEMPOTENCY_KEY, type NearMember } from '../../intake/near-members.ts';
+import type { ParsedDraft } from '../../intake/parsed-draft.ts';
+import type { Log } from '../../log/log.ts';
+import { entryWithId } from '../find-entry.ts';
 
 const NO_REPLY =
   '"inReplyTo" names no entry here, so this entry, which is stored as it is, is a reply to none. To be found as a reply, an entry must have there the "id" of another one, or its path, such as /api/entries/{id}.';

@@ -15,11 +15,11 @@ import {
 } from '@open-presence/protocol';
 
 import { ServerResponse, STATUS_CODES } from './node-http.ts';
-import { discardInput } from './request/discard-input.ts';
-import { jsonBody } from './response/response.ts';
-import { COMMON_HEADERS, headerLines, NO_STORE, type Headers } from './response/headers.ts';
-import { PROBLEM_TYPE } from './response/problem.ts';
-import type { Router, Unmatched } from './router.ts';
+import { discardInput } from '../request/discard-input.ts';
+import { jsonBody } from '../response/response.ts';
+import { COMMON_HEADERS, headerLines, NO_STORE, type Headers } from '../response/headers.ts';
+import { PROBLEM_TYPE } from '../response/problem.ts';
+import type { Router, Unmatched } from '../router.ts';
 
 /** Node's error for bytes that it cannot parse. */
 export interface ClientError extends Error {

@@ -6,8 +6,8 @@ import type { Socket } from 'node:net';
 
 import { rawCached, rawResponse } from './raw-response.ts';
 import type { RepeatedGet } from './repeated-get.ts';
-import type { ConnectionObserver, RouteName } from './request-observer.ts';
-import type { CachedResponse } from './response/response-cache.ts';
+import type { ConnectionObserver, RouteName } from '../request-observer.ts';
+import type { CachedResponse } from '../response/response-cache.ts';
 import { simplePostIn, type SimplePost, type SimplePostResponder } from './simple-post.ts';
 
 /** `201` of `201 Created`. */

@@ -5,7 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 import { MAX_HEADER_SIZE } from '@open-presence/protocol';
 
-import { openMemoryLog } from '../stores/memory/memory.ts';
+import { openMemoryLog } from '../../stores/memory/memory.ts';
 import {
   bodyIn,
   GARDEN_ENTRY,
@@ -13,7 +13,7 @@ import {
   openGateway,
   statusesIn,
   type TestGateway,
-} from '../gateway.fixture.ts';
+} from '../../gateway.fixture.ts';
 
 const open = (): Promise<TestGateway> => openGateway(openMemoryLog());
 const listing = getRequest('/api/garden');

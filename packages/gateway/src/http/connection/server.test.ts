@@ -3,8 +3,8 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { Server } from 'node:net';
 import { test } from 'node:test';
 
-import { openGateway } from '../gateway.fixture.ts';
-import { openMemoryLog } from '../stores/memory/memory.ts';
+import { openGateway } from '../../gateway.fixture.ts';
+import { openMemoryLog } from '../../stores/memory/memory.ts';
 
 test('an error of accept is reported once, and the gateway goes on listening', async () => {
   const servers: Server[] = [];

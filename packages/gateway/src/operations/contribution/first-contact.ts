@@ -14,10 +14,10 @@ import {
   visitorName,
 } from '@open-presence/protocol';
 
-import { toJsonObject, type JsonObject } from '../json/json-object.ts';
-import { facet } from '../log/facet.ts';
-import type { Entry, Log } from '../log/log.ts';
-import type { OperationsContext } from './context.ts';
+import { toJsonObject, type JsonObject } from '../../json/json-object.ts';
+import { facet } from '../../log/facet.ts';
+import type { Entry, Log } from '../../log/log.ts';
+import type { OperationsContext } from '../context.ts';
 
 const MAX_COMPANIONS = 12;
 /** How many values of `seeking` are looked up. */

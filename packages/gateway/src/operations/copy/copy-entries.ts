@@ -4,25 +4,25 @@
  *
  * Invariant: A copied log has the same entries, links and name. What does not follow is refused
  *   with its seq.
- * Test: `packages/gateway/src/operations/copy-entries.test.ts` “makes the same log, which goes on
+ * Test: `packages/gateway/src/operations/copy/copy-entries.test.ts` “makes the same log, which goes on
  *   by itself” “refuses what does not follow with its seq, and keeps what came before”
  * Test: `packages/cli/src/copy/copy.test.ts` “make the same log again, and its export has the same
  *   bytes”
  */
 import { GatewayError } from '@open-presence/protocol';
 
-import { readDraft } from '../intake/draft.ts';
-import type { Grammar } from '../intake/grammar.ts';
-import { StoredGrammar } from '../intake/stored-grammar.ts';
+import { readDraft } from '../../intake/draft.ts';
+import type { Grammar } from '../../intake/grammar.ts';
+import { StoredGrammar } from '../../intake/stored-grammar.ts';
 import type {
   CopyFault,
   CopyResult,
   EntryCopy,
   LogCopier,
   WithholdingCopy,
-} from '../log/log-copier.ts';
-import type { Seq } from '../log/log.ts';
-import { isMalformed, type LogLine, smallCopyOf, metadataOf } from './log-line.ts';
+} from '../../log/log-copier.ts';
+import type { Seq } from '../../log/log.ts';
+import { isMalformed, type LogLine, smallCopyOf, metadataOf } from '../log-line.ts';
 
 /** Where in a log its lines begin: after this entry. */
 export interface LogPosition {

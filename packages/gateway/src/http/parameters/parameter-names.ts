@@ -2,7 +2,7 @@
  * The names of parameters as this contract spells them (PROTOCOL.md section 1.7). Callers percent-encode names,
  * write lists as `NAME[]` or `NAME[0]`, and copy `&amp;` from a page.
  */
-import { canonicalName } from '../near-names.ts';
+import { canonicalName } from '../../near-names.ts';
 
 /** What may be in a name that is spelled otherwise. */
 const UNUSUAL = /[%+[]|amp;/;

@@ -8,7 +8,7 @@
  */
 import { GatewayError, type MirrorDocument } from '@open-presence/protocol';
 
-import type { Log } from '../log/log.ts';
+import type { Log } from '../../log/log.ts';
 
 /** `starting` until the origin has answered; `stopped` where the copy cannot be continued. */
 const STATES = ['starting', 'following', 'unreachable', 'stopped'] as const;

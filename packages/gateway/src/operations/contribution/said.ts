@@ -1,10 +1,10 @@
 /** What an entry says in short: who says it, to whom, and the beginning of the text. */
 import { OWN_MEMBERS, referencedId, seqOfId } from '@open-presence/protocol';
 
-import { toJsonObject, type JsonObject } from '../json/json-object.ts';
-import type { Entry, Seq } from '../log/log.ts';
-import { readEntryText } from './find-entry.ts';
-import { authorIn, previewOf } from './text-preview.ts';
+import { toJsonObject, type JsonObject } from '../../json/json-object.ts';
+import type { Entry, Seq } from '../../log/log.ts';
+import { readEntryText } from '../find-entry.ts';
+import { authorIn, previewOf } from '../text-preview.ts';
 
 /** Larger entries, in bytes, are read at their start and their end. */
 const MAX_WHOLE_SIZE = 64 * 1024;

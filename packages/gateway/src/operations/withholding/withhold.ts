@@ -3,9 +3,9 @@ import { randomInt } from 'node:crypto';
 
 import { entryHead } from '@open-presence/protocol';
 
-import { yieldPeriodically } from '../fair-turns.ts';
-import type { Entry, Seq, WithholdingState } from '../log/log.ts';
-import { readEntryText } from './find-entry.ts';
+import { yieldPeriodically } from '../../fair-turns.ts';
+import type { Entry, Seq, WithholdingState } from '../../log/log.ts';
+import { readEntryText } from '../find-entry.ts';
 import {
   selectEntries,
   type WithholdingContext,

@@ -1,7 +1,7 @@
 /** How to create an entry by `GET` alone (PROTOCOL.md section 16). */
 import { localize, type Kind, type Language, type Locale } from '@open-presence/protocol';
 
-import { describeFields, describeKind } from './describe-gateway.ts';
+import { describeFields, describeKind } from '../describe-gateway.ts';
 
 interface SayingDescription {
   readonly kind: Kind;

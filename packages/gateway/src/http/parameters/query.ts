@@ -4,7 +4,7 @@
  *
  * Invariant: A query of any length is read in turns and in linear time, and finds what a short one
  *   would.
- * Test: `packages/gateway/src/http/query.test.ts` “has the same parameters as URLSearchParams
+ * Test: `packages/gateway/src/http/parameters/query.test.ts` “has the same parameters as URLSearchParams
  *   finds, however long it is” “of millions of parameters is read in linear time”
  * Test: `packages/gateway/src/intake/parse-text-query.test.ts` “megabytes of words are terms, each
  *   once, while others have their turns”
@@ -13,7 +13,7 @@
  */
 import type { IncomingMessage } from 'node:http';
 
-import { yieldPeriodically } from '../fair-turns.ts';
+import { yieldPeriodically } from '../../fair-turns.ts';
 import { canonicalNames } from './parameter-names.ts';
 
 type WithUrl = Pick<IncomingMessage, 'url'>;

@@ -3,15 +3,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { GatewayError, OWN_MEMBERS, quoted, referencedId, seqOfId } from '@open-presence/protocol';
 
-import { yieldPeriodically } from '../fair-turns.ts';
-import { parseSearchSelection } from '../intake/selection.ts';
-import { type JsonObject, toJsonObject } from '../json/json-object.ts';
-import { facet } from '../log/facet.ts';
-import type { Entry, Selection, Seq } from '../log/log.ts';
-import type { OperationsContext } from './context.ts';
-import { findEntry, readEntryText } from './find-entry.ts';
-import { boundedSelection } from './read-page.ts';
-import { authorIn, previewOf } from './text-preview.ts';
+import { yieldPeriodically } from '../../fair-turns.ts';
+import { parseSearchSelection } from '../../intake/selection.ts';
+import { type JsonObject, toJsonObject } from '../../json/json-object.ts';
+import { facet } from '../../log/facet.ts';
+import type { Entry, Selection, Seq } from '../../log/log.ts';
+import type { OperationsContext } from '../context.ts';
+import { findEntry, readEntryText } from '../find-entry.ts';
+import { boundedSelection } from '../read-page.ts';
+import { authorIn, previewOf } from '../text-preview.ts';
 
 const OWN: ReadonlySet<string> = new Set(OWN_MEMBERS);
 
