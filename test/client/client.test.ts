@@ -392,6 +392,23 @@ suite('a gateway that cannot be reached', () => {
   });
 });
 
+test('a proxy that limits callers is asked again for what is said', async () => {
+  const { createServer } = await import('node:http');
+  let asked = 0;
+  const proxy = createServer((request, response) => {
+    asked += 1;
+    request.resume();
+    if (asked === 1) response.writeHead(429, { 'Retry-After': '0' }).end('Too many requests');
+    else response.writeHead(308, { Location: `${served.url}${request.url}` }).end();
+  });
+  await new Promise<void>((resolve) => void proxy.listen(0, '127.0.0.1', resolve));
+  const { port } = proxy.address() as { readonly port: number };
+  const gateway = new Gateway(`http://127.0.0.1:${port}`, { identity: 'Lumen' });
+  assert.equal((await gateway.whisper('through a proxy')).text, 'through a proxy');
+  assert.equal(asked, 2);
+  proxy.close().closeAllConnections();
+});
+
 async function otherServer(
   answer: () => Iterable<string> = () => ['<h1>It works!</h1>'],
 ): Promise<AsyncDisposable & { readonly url: string }> {

@@ -48,7 +48,7 @@ const MAX_PREVIEW = 16 * 1024;
 /** In bytes: what a list reads of each notice. */
 const PREVIEW_SIZE = 64 * 1024;
 const READ_SIZE = 64 * 1024;
-/** How long metrics wait for it: Prometheus gives all of them ten seconds. */
+/** How long a scrape waits until all notices were looked at: Prometheus gives a scrape ten seconds. */
 const MEASURE_WAIT_MS = 1000;
 
 /** The second of its arrival, and 80 bits that nobody can guess. */
