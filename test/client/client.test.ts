@@ -404,9 +404,12 @@ test('a proxy that limits callers is asked again for what is said', async () => 
   await new Promise<void>((resolve) => void proxy.listen(0, '127.0.0.1', resolve));
   const { port } = proxy.address() as { readonly port: number };
   const gateway = new Gateway(`http://127.0.0.1:${port}`, { identity: 'Lumen' });
-  assert.equal((await gateway.whisper('through a proxy')).text, 'through a proxy');
-  assert.equal(asked, 2);
-  proxy.close().closeAllConnections();
+  try {
+    assert.equal((await gateway.whisper('through a proxy'))['text'], 'through a proxy');
+    assert.equal(asked, 2);
+  } finally {
+    proxy.close().closeAllConnections();
+  }
 });
 
 async function otherServer(

@@ -2,67 +2,31 @@
  * `presence withhold`, `hide` and `show`: take away the text of entries, for good or until it is shown
  * again, and show it again. They work beside a running gateway or on its folder.
  */
-import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline/promises';
-import { text } from 'node:stream/consumers';
 
-import {
-  NAMES_PATH,
-  openOwnerAccess,
-  type OwnerAccess,
-  CLOSE_NOTICE_PATH,
-  PREVIEW_PATH,
-  SHOW_NOTICE_PATH,
-  TEXTS_PATH,
-  WITHHOLD_PATH,
-} from '@open-presence/gateway';
-import { KINDS, type OwnMembers, referencedId } from '@open-presence/protocol';
+import { NAMES_PATH, openOwnerAccess } from '@open-presence/gateway';
+import { KINDS } from '@open-presence/protocol';
 import { Command, InvalidArgumentError, Option } from 'commander';
 
 import { addGuide } from './command-guide.ts';
-import {
-  type Configuration,
-  DATA_SETTING,
-  LANGUAGE_SETTING,
-  settingOption,
-} from './configuration/configuration.ts';
-import { entryCount, ProgressBar } from './copy/progress-bar.ts';
+import { DATA_SETTING, LANGUAGE_SETTING, settingOption } from './configuration/configuration.ts';
+import { entryCount } from './copy/progress-bar.ts';
 import { EXIT_FAILED, EXIT_UNREACHABLE, fail } from './exit-codes.ts';
 import type { ProcessContext } from './process-context.ts';
 import { entryView } from './visit/entry-view.ts';
 import { Output } from './visit/output.ts';
 import { localTimeOption, wholeNumber } from './visit/visit.ts';
-
-/** The parameters of listings (PROTOCOL.md section 8.2) that select entries. */
-const FILTERS = [
-  'identity',
-  'to',
-  'seeking',
-  'kind',
-  'room',
-  'q',
-  'since',
-  'until',
-  'after',
-  'before',
-] as const;
-
-interface Options
-  extends
-    Pick<Configuration, 'data' | 'language'>,
-    Partial<Record<(typeof FILTERS)[number], string | number>> {
-  readonly from?: string;
-  readonly beneath?: string;
-  readonly notice?: string;
-  readonly matching?: RegExp;
-  readonly namePrefix?: string;
-  readonly hidden?: boolean;
-  readonly name?: string;
-  readonly reason?: string;
-  readonly yes?: boolean;
-  readonly dryRun?: boolean;
-  readonly json?: boolean;
-}
+import {
+  change,
+  closeNotice,
+  lookedThrough,
+  type Options,
+  preview,
+  type Selected,
+  type State,
+  type Task,
+  withNotice,
+} from './withholding-task.ts';
 
 function regularExpression(text: string): RegExp {
   try {
@@ -70,30 +34,6 @@ function regularExpression(text: string): RegExp {
   } catch (error) {
     throw new InvalidArgumentError(error instanceof Error ? error.message : String(error));
   }
-}
-
-interface Selected {
-  readonly selected: number;
-  readonly alreadyWithheld: number;
-  readonly before: number;
-  /** A few of them: the first ones, or a random sample. */
-  readonly entries: readonly ShownEntry[];
-}
-
-interface ShownEntry extends OwnMembers {
-  readonly [member: string]: unknown;
-}
-
-type State = 'withheld' | 'hidden' | 'shown';
-
-interface Task {
-  readonly state: State;
-  readonly access: OwnerAccess;
-  readonly ids: readonly string[];
-  /** Whether the selection has no entry. */
-  readonly isEmpty?: boolean;
-  readonly options: Options;
-  readonly signal: AbortSignal;
 }
 
 /** The texts of the three commands. */
@@ -250,127 +190,6 @@ async function run(context: ProcessContext, given: Task): Promise<void> {
     await output.write(`${JSON.stringify(result)}\n`);
   } else if (isConfirmed) await output.write(`${entryCount(changed)} ${state}.\n`);
   else if (options.dryRun !== true && selected > 0) throw new Error('it was not confirmed');
-}
-
-/** The task with the ids in the member `what` of its notice, unless ids or options say which entries. */
-async function withNotice(task: Task): Promise<Task> {
-  const { access, ids, options, signal } = task;
-  const { notice: number, from, beneath } = options;
-  if (number === undefined) return task;
-  let what = '';
-  for await (const { words } of access.request(SHOW_NOTICE_PATH, { number }, signal)) {
-    // The text of the notice follows, of any length.
-    if (words === undefined) break;
-    if (isObject(words)) what = String(words['what']);
-  }
-  const named = what.split(/[\s<>"',;()]+/).flatMap((word) => referencedId(word) ?? []);
-  const isSelected = [...FILTERS.map((name) => options[name]), from, beneath].some(
-    (value) => value !== undefined,
-  );
-  if (ids.length > 0 || isSelected) return task;
-  if (named.length > 0) return { ...task, ids: named };
-  throw new Error('The notice names no entry by its id: say which entries by ids or by options.');
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null;
-}
-
-async function closeNotice({ access, options, signal }: Task, number: string): Promise<void> {
-  const body = { number, reason: options.reason };
-  for await (const _ of access.request(CLOSE_NOTICE_PATH, body, signal));
-}
-
-/**
- * The task with the ids of the entries that `--beneath`, `--matching` and `--name-prefix` select. Matches
- * texts in this process, so that a slow expression does not hold up the gateway.
- */
-async function lookedThrough(context: ProcessContext, task: Task): Promise<Task> {
-  const { beneath, matching, namePrefix } = task.options;
-  const listed = await listedIds(context, task);
-  const ids = [...task.ids, ...listed];
-  const given = { ...task, ids, isEmpty: task.options.from !== undefined && ids.length === 0 };
-  if (beneath === undefined && matching === undefined && namePrefix === undefined) return given;
-  if (beneath !== undefined && given.ids.length > 0)
-    throw new Error('Say which entries either by their ids or by --beneath, not by both.');
-  using progress = new ProgressBar(context);
-  const found = new Set<string>();
-  let read = 0;
-  for await (const { id, author, text: said } of request(given, TEXTS_PATH, { beneath })) {
-    const isMeant =
-      (matching?.test(String(said)) ?? true) &&
-      (namePrefix === undefined || (typeof author === 'string' && author.startsWith(namePrefix)));
-    if (isMeant) found.add(String(id));
-    read += 1;
-    if (read % PROGRESS_STEP === 0) progress.show(read, undefined);
-  }
-  const options = withoutFilters(task.options);
-  return { ...task, ids: [...found], isEmpty: found.size === 0, options };
-}
-
-const PROGRESS_STEP = 1000;
-
-function withoutFilters(options: Options): Options {
-  return { ...options, ...Object.fromEntries(FILTERS.map((name) => [name, undefined])) };
-}
-
-/** The ids in the file of `--from`, without blank lines. */
-async function listedIds({ stdin }: ProcessContext, { options }: Task): Promise<string[]> {
-  const { from } = options;
-  if (from === undefined) return [];
-  const lines = await text(from === '-' ? stdin : createReadStream(from));
-  return lines.split('\n').flatMap((line) => line.trim() || []);
-}
-
-async function preview(context: ProcessContext, task: Task): Promise<Selected> {
-  // Without ids, the gateway would take everything that is hidden.
-  if (task.isEmpty === true) return { selected: 0, alreadyWithheld: 0, before: 0, entries: [] };
-  using progress = new ProgressBar(context);
-  const entries: ShownEntry[] = [];
-  let end: Omit<Selected, 'entries'> | undefined;
-  const random = task.options.dryRun === true;
-  for await (const event of request(task, PREVIEW_PATH, { random })) {
-    const { entry, counted, selected, alreadyWithheld, before } = event;
-    if (isEntry(entry)) entries.push(entry);
-    else if (counted !== undefined) progress.show(Number(counted), undefined);
-    else {
-      const [count, already] = [Number(selected), Number(alreadyWithheld)];
-      end = { selected: count, alreadyWithheld: already, before: Number(before) };
-    }
-  }
-  if (end === undefined) throw new Error('the gateway has ended');
-  return { ...end, entries };
-}
-
-function isEntry(value: unknown): value is ShownEntry {
-  return isObject(value) && 'id' in value;
-}
-
-/** Changes only entries that were previewed. Returns how many it has changed. */
-async function change(task: Task, { before }: Selected): Promise<number> {
-  const { reason } = task.options;
-  for await (const event of request(task, WITHHOLD_PATH, { reason }, before))
-    if ('withheld' in event) return Number(event['withheld']);
-  throw new Error('the gateway has ended: whether it is done is unknown. Ask again');
-}
-
-function request(
-  { state, access, ids, options, signal }: Task,
-  path: string,
-  body: object,
-  before?: number,
-): ReturnType<OwnerAccess['request']> {
-  const filters = new URLSearchParams();
-  for (const name of FILTERS) {
-    const value = options[name];
-    if (value !== undefined) filters.append(name, String(value));
-  }
-  if (ids.length > 0 && filters.size > 0)
-    throw new Error('Say which entries either by their ids or by options, not by both.');
-  if (before !== undefined && ids.length === 0) filters.append('before', String(before));
-  const { hidden = false } = options;
-  const given = { ids, filters: filters.toString(), state, hidden };
-  return access.request(path, { ...given, ...body }, signal);
 }
 
 async function showSelected(state: State, found: Selected, output: Output): Promise<void> {
