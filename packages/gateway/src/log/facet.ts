@@ -25,26 +25,13 @@ export const VERSION_AT = 6;
  */
 export type FacetCondition = Uint8Array | readonly Facet[];
 
-/** How many facets, or alternatives, an entry must have. */
-export function countConditions(conditions: readonly FacetCondition[]): number {
-  return conditions.reduce((sum, condition) => sum + sizeOf(condition), 0);
-}
-
-/** An entry must have one of these facets. The position counts through all conditions. */
-export function alternativesAt(
+/** An entry must have one of each of these. */
+export function* alternativesIn(
   conditions: readonly FacetCondition[],
-  position: number,
-): readonly Facet[] {
-  let index = position;
-  for (const condition of conditions) {
-    if (index < sizeOf(condition)) {
-      if (!(condition instanceof Uint8Array)) return condition;
-      const at = index * FACET_SIZE;
-      return [condition.subarray(at, at + FACET_SIZE)];
-    }
-    index -= sizeOf(condition);
-  }
-  return [];
+): Generator<readonly Facet[], void, undefined> {
+  for (const condition of conditions)
+    if (!(condition instanceof Uint8Array)) yield condition;
+    else for (const one of facetsIn(condition)) yield [one];
 }
 
 /** The facets of a condition one by one. */
@@ -53,10 +40,6 @@ export function* facetsIn(condition: FacetCondition): Generator<Facet, void, und
   else
     for (let at = 0; at < condition.length; at += FACET_SIZE)
       yield condition.subarray(at, at + FACET_SIZE);
-}
-
-function sizeOf(condition: FacetCondition): number {
-  return condition instanceof Uint8Array ? condition.length / FACET_SIZE : 1;
 }
 
 export type FacetName = Filter | 'kind' | 'room';

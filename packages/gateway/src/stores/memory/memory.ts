@@ -7,7 +7,7 @@ import { randomInt, randomUUID } from 'node:crypto';
 
 import { entryId, type Kind, SALTS, type EntryMetadata } from '@open-presence/protocol';
 
-import { alternativesAt, countConditions, type Facet } from '../../log/facet.ts';
+import { alternativesIn, type Facet } from '../../log/facet.ts';
 import { portableText } from '../../json/portable-entry.ts';
 import type {
   AppendResult,
@@ -41,7 +41,6 @@ import {
   facetsOf,
   hasFacet,
   hex,
-  hiddenEntry,
   MemorySpool,
   showEntry,
   storedEntry,
@@ -52,7 +51,6 @@ import {
 interface Page {
   readonly entries: readonly StoredEntry[];
   readonly end: ReadEnd;
-  readonly signal: AbortSignal | undefined;
 }
 
 /** An empty log in memory. `sectionSize`: how many matches are ranked together. */
@@ -110,12 +108,11 @@ class MemoryLog implements Log {
     const { kind, room, key } = draft;
     const reason = this.#readOnly;
     if (reason !== undefined) return { outcome: 'refused', code: 'unavailable', reason };
-    const body = bodyOf(draft);
     const keyHex = key && hex(key);
     const earlier = keyHex === undefined ? undefined : this.#keys.get(keyHex);
     if (earlier !== undefined) {
       const { metadata } = earlier;
-      const hasBody = earlier.withholding !== undefined || earlier.body.equals(body);
+      const hasBody = earlier.withholding !== undefined || earlier.said.body.equals(bodyOf(draft));
       const isSame = metadata.kind === kind && metadata.room === room && hasBody;
       return { outcome: isSame ? 'repeated' : 'conflict', metadata };
     }
@@ -125,8 +122,8 @@ class MemoryLog implements Log {
     const isAnswered = ({ metadata: { id } }: StoredEntry): boolean =>
       id.replaceAll('-', '') === answered;
     const parent = answered === undefined ? undefined : this.#entries.find(isAnswered);
-    const thread = parent?.thread ?? metadata.seq;
-    const stored = storedEntry({ metadata, thread }, parent, draft, body, this.linkAt(this.head()));
+    const place = { metadata, thread: parent?.thread ?? metadata.seq, answered: parent };
+    const stored = storedEntry(draft, place, this.linkAt(this.head()));
     this.#entries.push(stored);
     if (keyHex !== undefined) this.#keys.set(keyHex, stored);
     for (const callback of this.#watchers) callback();
@@ -175,27 +172,30 @@ class MemoryLog implements Log {
 
   async entry(seq: Seq, form?: 'exact' | 'hidden'): Promise<Entry | undefined> {
     const stored = this.#entries.find(({ metadata }) => metadata.seq === seq);
-    if (form === 'hidden') return stored && hiddenEntry(stored);
-    return form === 'exact' ? stored && exactEntry(stored) : stored && entryOf(stored);
+    if (stored === undefined) return undefined;
+    if (form === 'hidden') return exactEntry(stored, stored.kept);
+    return form === 'exact' ? exactEntry(stored) : entryOf(stored);
   }
 
   // Selects at the call, before the generator's first step: a read has what was there when it was called.
   readText(selection: Selection, joiner: ',\n' | '\n'): LogRead<Uint8Array> {
-    const { entries, end, signal } = this.#select(selection);
-    const texts = entries.map((stored) => portableText(stored.text, stored));
-    return textsOf({ texts, end, signal }, Buffer.from(joiner));
+    const { entries, end } = this.#select(selection);
+    const texts = entries.map(({ said: { text, portability }, metadata }) =>
+      portableText(text, { portability, metadata }),
+    );
+    return readOf(joined(texts, joiner), end, selection.signal);
   }
 
   readEntries(selection: Selection): LogRead<Entry> {
-    const { entries, end, signal } = this.#select(selection);
-    return readOf(entries.map(entryOf), end, signal);
+    const { entries, end } = this.#select(selection);
+    return readOf(entries.map(entryOf), end, selection.signal);
   }
 
   async *readNewestOfIdentities({ maxSize, ...query }: NewestQuery): AsyncGenerator<Entry> {
     const { entries } = this.#select({ ...query, facets: [], order: 'newest' });
     for (const entry of entries) {
-      const isTooLong = entry.portability === 'omitted' || entry.text.length > maxSize;
-      if (!isTooLong) yield entryOf(entry);
+      const { portability, text } = entry.said;
+      if (portability !== 'omitted' && text.length <= maxSize) yield entryOf(entry);
     }
   }
 
@@ -203,12 +203,12 @@ class MemoryLog implements Log {
     return this.#entries[seq - 1]?.link ?? hex(new Uint8Array(32));
   }
 
-  readChain({ after = 0, before = Infinity, limit = Infinity, signal }: ChainRange): TextRead {
-    const { entries, end } = this.#select({ facets: [], order: 'oldest', after, before, limit });
-    const lines = entries.map(({ link, proof, text }) =>
+  readChain(range: ChainRange): TextRead {
+    const { entries, end } = this.#select({ ...range, facets: [], order: 'oldest' });
+    const lines = entries.map(({ link, said: { proof, text } }) =>
       Buffer.from(`{"link":"${link}",${proof},"entry":${text.toString()}}\n`),
     );
-    return textsOf({ texts: lines, end, signal }, new Uint8Array(0));
+    return readOf(joined(lines, ''), end, range.signal);
   }
 
   searchWatermark(): Seq {
@@ -217,7 +217,8 @@ class MemoryLog implements Log {
 
   readRanked({ skip, limit, ...query }: RankedQuery): LogRead<RankedEntry> {
     const { entries: matching } = this.#select({ ...query, order: 'newest', limit: Infinity });
-    const rankOf = ranking(query.textQuery, this.#entries);
+    const all = this.#entries.map(({ said }) => said);
+    const rankOf = ranking(query.textQuery, all);
     const ranked: RankedEntry[] = [];
     let before = Math.min(query.before ?? Infinity, this.head() + 1);
     for (let left = matching; left.length > 0;) {
@@ -225,7 +226,7 @@ class MemoryLog implements Log {
       left = left.slice(section.length);
       const rankedFrom = left.length === 0 ? undefined : section.at(-1)?.metadata.seq;
       const sorted = section
-        .map((entry) => ({ entry, rank: rankOf(entry) }))
+        .map((entry) => ({ entry, rank: rankOf(entry.said) }))
         .toSorted((a, b) => b.rank - a.rank);
       for (const [index, { entry }] of sorted.entries()) {
         const endsSection = rankedFrom !== undefined && index === sorted.length - 1;
@@ -286,9 +287,7 @@ class MemoryLog implements Log {
   #select(selection: Selection): Page {
     const { after = 0, before = Infinity, since = -Infinity, until = Infinity } = selection;
     const { facets } = selection;
-    const wanted = Array.from({ length: countConditions(facets) }, (_, at) => {
-      return alternativesAt(facets, at).map(hex);
-    });
+    const wanted = Array.from(alternativesIn(facets), (any) => any.map(hex));
     const matching = this.#entries.filter(
       (entry) =>
         entry.metadata.seq > after &&
@@ -296,35 +295,29 @@ class MemoryLog implements Log {
         entry.metadata.time >= since &&
         entry.metadata.time < until &&
         wanted.every((any) => any.some((facet) => hasFacet(entry, facet))) &&
-        (selection.textQuery === undefined || matches(entry.values, selection.textQuery)),
+        (selection.textQuery === undefined || matches(entry.said.values, selection.textQuery)),
     );
     if (selection.order === 'newest') matching.reverse();
     const entries = matching.slice(0, selection.limit ?? matching.length);
     const end = { last: entries.at(-1)?.metadata.seq, more: entries.length < matching.length };
-    return { entries, end, signal: selection.signal };
+    return { entries, end };
   }
 }
 
-async function* readOf<Read extends Entry>(
-  entries: readonly Read[],
+async function* readOf<Part>(
+  parts: Iterable<Part>,
   end: ReadEnd,
   signal: AbortSignal | undefined,
-): LogRead<Read> {
-  for (const entry of entries) {
+): LogRead<Part> {
+  for (const part of parts) {
     signal?.throwIfAborted();
-    yield entry;
+    yield part;
   }
   return end;
 }
 
-async function* textsOf(
-  { texts, end, signal }: Omit<Page, 'entries'> & { readonly texts: readonly Uint8Array[] },
-  joiner: Uint8Array,
-): LogRead<Uint8Array> {
-  const parts = texts.flatMap((text, index) => (index === 0 ? [text] : [joiner, text]));
-  for (const chunk of chunksOf(Buffer.concat(parts))) {
-    signal?.throwIfAborted();
-    yield chunk;
-  }
-  return end;
+function joined(texts: readonly Uint8Array[], joiner: string): Iterable<Uint8Array> {
+  const separator = Buffer.from(joiner);
+  const parts = texts.flatMap((text, index) => (index === 0 ? [text] : [separator, text]));
+  return chunksOf(Buffer.concat(parts));
 }

@@ -17,28 +17,30 @@ export interface StoredEntry {
   readonly metadata: EntryMetadata;
   /** The entry that begins its thread. */
   readonly thread: Seq;
-  portability: Portability;
-  /** In hex. */
-  facets: ReadonlySet<string>;
-  readonly draft: Draft;
   /** What it answers. */
   readonly answered: StoredEntry | undefined;
-  body: Buffer;
-  text: Buffer;
-  /** Made when a search first needs them. */
-  values: Values;
-  spooled: boolean;
-  /** What `readChain` prints before the entry. */
-  readonly link: string;
-  proof: string;
+  readonly draft: Draft;
   /** In hex. */
+  readonly link: string;
   readonly digest: string;
-  withholding: Withholding | undefined;
+  /** What everybody reads. */
+  said: Said;
   /** What is hidden. */
-  kept: Kept | undefined;
+  kept: Said | undefined;
+  withholding: Withholding | undefined;
 }
 
-type Kept = Pick<StoredEntry, 'portability' | 'facets' | 'body' | 'text' | 'spooled' | 'proof'>;
+interface Said {
+  readonly portability: Portability;
+  /** In hex. */
+  readonly facets: ReadonlySet<string>;
+  readonly body: Buffer;
+  readonly text: Buffer;
+  readonly values: Values;
+  readonly spooled: boolean;
+  /** What `readChain` prints before the entry. */
+  readonly proof: string;
+}
 
 /** What is written of a large body, and its facets. */
 export class MemorySpool implements Spool {
@@ -74,92 +76,79 @@ export function facetsOf({ facets, body }: Draft): ReadonlySet<string> {
   return new Set(split(Buffer.concat([facets, ...spooled])));
 }
 
-/** `previous`: the link of the entry before, in hex. */
+/** `previous`: the link of the entry before, in hex. The link is made as PROTOCOL.md section 20.1 says. */
 export function storedEntry(
-  { metadata, thread }: Pick<StoredEntry, 'metadata' | 'thread'>,
-  answered: StoredEntry | undefined,
   draft: Draft,
-  body: Buffer,
+  place: Pick<StoredEntry, 'metadata' | 'thread' | 'answered'>,
   previous: string,
 ): StoredEntry {
-  const { key, portability = 'exact', body: source } = draft;
-  const spooled = source instanceof MemorySpool;
-  const own = entryHead(metadata);
-  let values: Values | undefined;
-  const stored: StoredEntry = {
-    metadata,
-    thread,
-    portability,
+  const { key, portability = 'exact' } = draft;
+  const body = bodyOf(draft);
+  const own = entryHead(place.metadata);
+  const salt = randomBytes(16);
+  const digest = sha256(salt, sha256(body));
+  const keyHash = key && sha256(randomBytes(16), key);
+  const proof = `"salt":"${hex(salt)}"`;
+  return {
+    ...place,
     draft,
-    answered,
-    facets: new Set([...facetsOf(draft), hex(threadFacet(thread))]),
-    body,
-    text: Buffer.concat([Buffer.from(own + (body.length > 0 ? ',' : '')), body, Buffer.from('}')]),
-    get values() {
-      return (values ??= stringValuesIn(stored.body).map(tokenize));
-    },
-    set values(others) {
-      values = others;
-    },
-    spooled,
-    withholding: undefined,
+    link: hex(sha256(Buffer.from(previous, 'hex'), own, digest, keyHash ?? '')),
+    digest: hex(digest),
+    said: said({
+      portability,
+      facets: new Set([...facetsOf(draft), hex(threadFacet(place.thread))]),
+      body,
+      text: Buffer.concat([
+        Buffer.from(own + (body.length > 0 ? ',' : '')),
+        body,
+        Buffer.from('}'),
+      ]),
+      spooled: draft.body instanceof MemorySpool,
+      proof: keyHash === undefined ? proof : `${proof},"key":"${hex(keyHash)}"`,
+    }),
     kept: undefined,
-    ...linked(own, body, key, Buffer.from(previous, 'hex')),
+    withholding: undefined,
   };
-  return stored;
 }
 
-/** PROTOCOL.md section 20.1. */
-function linked(
-  own: string,
-  body: Uint8Array,
-  key: Uint8Array | undefined,
-  previous: Uint8Array,
-): Pick<StoredEntry, 'link' | 'proof' | 'digest'> {
-  const salt = randomBytes(16);
-  const bytes = sha256(salt, sha256(body));
-  const digest = hex(bytes);
-  if (key === undefined) {
-    return { link: hex(sha256(previous, own, bytes)), proof: `"salt":"${hex(salt)}"`, digest };
-  }
-  const keyHash = sha256(randomBytes(16), key);
-  const link = hex(sha256(previous, own, bytes, keyHash));
-  return { link, proof: `"salt":"${hex(salt)}","key":"${hex(keyHash)}"`, digest };
+/** The words are made when a search first needs them. */
+function said(parts: Omit<Said, 'values'>): Said {
+  let values: Values | undefined;
+  return {
+    ...parts,
+    get values() {
+      return (values ??= stringValuesIn(parts.body).map(tokenize));
+    },
+  };
 }
 
 /** Takes away what its visitor said, for good or until it is shown. */
 export function withholdEntry(stored: StoredEntry, withholding: Withholding): void {
-  const { metadata, thread, proof, digest } = stored;
-  const { portability, facets, body, text, spooled } = stored;
-  const isHidden = withholding.state === 'hidden';
-  stored.kept = isHidden ? { portability, facets, body, text, spooled, proof } : undefined;
-  const { time, reason } = withholding;
+  const { metadata, thread, digest } = stored;
+  const { time, reason, state } = withholding;
   const member = JSON.stringify({ at: new Date(time).toISOString(), reason });
-  stored.withholding = withholding;
-  stored.text = Buffer.from(`${entryHead(metadata)},"withheld":${member}}`);
-  stored.body = Buffer.alloc(0);
-  stored.values = [];
-  stored.portability = 'exact';
-  stored.spooled = false;
-  stored.facets = new Set([hex(facet('kind', metadata.kind)), hex(facet('room', metadata.room))]);
   const left = thread === metadata.seq ? '' : `,"thread":"${hex(threadFacet(thread)).slice(16)}"`;
-  stored.proof = proof.replace(/"salt":"[^"]*"/, `"digest":"${digest}"${left}`);
+  stored.kept = state === 'hidden' ? stored.said : undefined;
+  stored.withholding = withholding;
+  stored.said = said({
+    portability: 'exact',
+    facets: new Set([hex(facet('kind', metadata.kind)), hex(facet('room', metadata.room))]),
+    body: Buffer.alloc(0),
+    text: Buffer.from(`${entryHead(metadata)},"withheld":${member}}`),
+    spooled: false,
+    proof: stored.said.proof.replace(/"salt":"[^"]*"/, `"digest":"${digest}"${left}`),
+  });
 }
 
 export function showEntry(stored: StoredEntry): void {
-  Object.assign(stored, stored.kept);
-  stored.values = stringValuesIn(stored.body).map(tokenize);
+  stored.said = stored.kept ?? stored.said;
   stored.kept = undefined;
   stored.withholding = undefined;
 }
 
-export function hiddenEntry(stored: StoredEntry): Entry {
-  return exactEntry(stored.kept === undefined ? stored : { ...stored, ...stored.kept });
-}
-
 /** Whether it has a facet, in hex, of its own or one that comes from what it answers. */
-export function hasFacet(stored: StoredEntry, wanted: string): boolean {
-  const { facets, answered, body, spooled, withholding } = stored;
+export function hasFacet({ said, answered, withholding }: StoredEntry, wanted: string): boolean {
+  const { facets, body, spooled } = said;
   if (facets.has(wanted) || withholding !== undefined) return facets.has(wanted);
   const named = answered?.withholding === undefined ? answered?.draft.facets : undefined;
   return split(derivedFacets(spooled ? [] : stringValuesIn(body), named)).includes(wanted);
@@ -171,14 +160,10 @@ export function entryOf(stored: StoredEntry): Entry {
   return portableEntry(exactEntry(stored));
 }
 
-export function exactEntry({
-  metadata,
-  thread,
-  text,
-  spooled,
-  withholding,
-  portability,
-}: StoredEntry): Entry {
+export function exactEntry(
+  { metadata, thread, withholding, said }: StoredEntry,
+  { text, spooled, portability }: Said = said,
+): Entry {
   return {
     metadata,
     thread,
