@@ -11,7 +11,7 @@ import {
   type OwnedLog,
   type SqliteOptions,
 } from './stores/sqlite/store.ts';
-import type { AcceptedLoss } from './stores/sqlite/writer/accept-loss.ts';
+import type { AcceptedLoss } from './stores/sqlite/writer/lost-history.ts';
 
 /** The part of a gateway's configuration that its log depends on. */
 export interface LogConfig {

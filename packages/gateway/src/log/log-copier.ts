@@ -55,8 +55,6 @@ export type CopyResult =
 export interface LogCopier {
   /** The seq of the newest durable entry, 0 in an empty log. */
   head(): Seq;
-  /** Whether the entry has this link, in hex. Undefined if it cannot be read. `seq`: up to the head. */
-  hasLink(seq: Seq, link: string): boolean | undefined;
   /** The link of an entry, in hex; undefined if it cannot be read. `seq`: up to the head. */
   linkAt(seq: Seq): string | undefined;
   isWithheld(seq: Seq): boolean;

@@ -81,8 +81,7 @@ export class EntryCopier {
   assertContinues({ head, link }: LogPosition): void {
     this.#last = head;
     if (head > this.#copier.head()) throw new CopyRefusal(head + 1, REASONS.gap);
-    if (head > 0 && this.#copier.hasLink(head, link) === false)
-      throw new CopyRefusal(head, REASONS.differs);
+    if (head > 0) this.#assertLink(head, link);
   }
 
   /** Resolves when more lines may follow. Throws a `CopyRefusal`, or a `GatewayError` if the disk fails. */
@@ -124,10 +123,16 @@ export class EntryCopier {
     await this.#copier.withhold([withholding]);
   }
 
+  /** Where the link here cannot be read, nothing contradicts. */
+  #assertLink(seq: Seq, link: string): void {
+    const own = this.#copier.linkAt(seq);
+    if (own !== undefined && own !== link) throw new CopyRefusal(seq, REASONS.differs);
+  }
+
   /** What was withheld there since it was copied is withheld here too. */
   async #skip(line: LogLine): Promise<void> {
     const { seq, link } = line;
-    if (this.#copier.hasLink(seq, link) === false) throw new CopyRefusal(seq, REASONS.differs);
+    this.#assertLink(seq, link);
     if (line.digest === undefined) return;
     const copy = smallCopyOf(line, this.#grammar);
     if (copy?.withheld === undefined) return;

@@ -1,39 +1,29 @@
 import { join } from 'node:path';
 
-/** A data folder. `log`, `large` and `incoming` hold the entries; `keys` and `segments` are made again where lost. */
-export interface DataPaths {
-  readonly folder: string;
-  readonly lock: string;
-  readonly log: string;
-  readonly lastCommit: string;
+/** In a data folder. `log`, `large` and `incoming` hold the entries; `keys` and `segments` are made again where lost. */
+const FILES = {
+  lock: 'lock.sqlite',
+  log: 'log.sqlite',
+  lastCommit: 'last-commit',
   /** Says, where it is there, that the folder is a backup, and of what. */
-  readonly backup: string;
+  backup: 'backup.json',
   /** Why nothing is stored, where it is there. */
-  readonly readOnly: string;
+  readOnly: 'read-only',
   /** Folder of what was told to the owner in private (see `operations/notices.ts`). */
-  readonly notices: string;
+  notices: 'notices',
   /** Finds entries by their idempotency keys. */
-  readonly keys: string;
+  keys: 'keys.sqlite',
   /** Folder with a folder for each segment (see `segment-record.ts`). */
-  readonly segments: string;
+  segments: 'segments',
   /** Folder of bodies too large for a row. */
-  readonly large: string;
+  large: 'large',
   /** Folder of such bodies while they are uploaded. */
-  readonly incoming: string;
-}
+  incoming: 'large/incoming',
+} as const;
+
+export type DataPaths = Readonly<Record<keyof typeof FILES | 'folder', string>>;
 
 export function dataPathsIn(folder: string): DataPaths {
-  return {
-    folder,
-    lock: join(folder, 'lock.sqlite'),
-    log: join(folder, 'log.sqlite'),
-    lastCommit: join(folder, 'last-commit'),
-    backup: join(folder, 'backup.json'),
-    readOnly: join(folder, 'read-only'),
-    notices: join(folder, 'notices'),
-    keys: join(folder, 'keys.sqlite'),
-    segments: join(folder, 'segments'),
-    large: join(folder, 'large'),
-    incoming: join(folder, 'large', 'incoming'),
-  };
+  const paths = Object.entries(FILES).map(([name, file]) => [name, join(folder, file)]);
+  return { folder, ...(Object.fromEntries(paths) as Omit<DataPaths, 'folder'>) };
 }

@@ -7,11 +7,8 @@ const SQLITE_CORRUPT = 11;
 const SQLITE_NOTADB = 26;
 const SQLITE_FULL = 13;
 
-/** Thrown for an entry whose bytes in the log cannot be those that were written. */
-export class SpoiledEntry extends StorageFault {}
-
-/** Thrown where `keys.sqlite` is not what was written. */
-export class SpoiledKeys extends StorageFault {}
+/** Thrown where an entry of the log, or `keys.sqlite`, cannot be what was written. */
+export class Spoiled extends StorageFault {}
 
 /** Returns what was read; undefined where it turns out to be spoiled. */
 export function readable<T>(read: () => T): T | undefined {
@@ -25,7 +22,7 @@ export function readable<T>(read: () => T): T | undefined {
 
 /** Whether a page, a file, an entry or a row of `keys.sqlite` has lost its form. */
 export function isSpoiled(error: unknown): error is Error {
-  if (error instanceof SpoiledEntry || error instanceof SpoiledKeys) return true;
+  if (error instanceof Spoiled) return true;
   if (!(error instanceof Error) || !('errcode' in error)) return false;
   const code = Number(error.errcode) & 0xff;
   return code === SQLITE_CORRUPT || code === SQLITE_NOTADB;

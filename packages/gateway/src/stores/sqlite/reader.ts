@@ -3,6 +3,7 @@
  * turn.
  */
 import type { DatabaseSync } from 'node:sqlite';
+import type { MessagePort } from 'node:worker_threads';
 
 import { Turns, yieldPeriodically } from '../../fair-turns.ts';
 import type { Facet } from '../../log/facet.ts';
@@ -25,7 +26,7 @@ import type {
 } from '../../log/log.ts';
 import { portableEntry } from '../../json/portable-entry.ts';
 import { openForReading, readMeta } from './database.ts';
-import type { DamageClient } from './damage/damage-client.ts';
+import { DamageClient } from './damage/damage-client.ts';
 import type { DataPaths } from './data-paths.ts';
 import { RowReader } from './log/row-reader.ts';
 import { ChainReader } from './log/chain-reader.ts';
@@ -41,22 +42,12 @@ import { countBetween } from './segments/search/count-between.ts';
 import { FacetSource, type FacetSources } from './segments/search/facet-source.ts';
 import { LogScan } from './segments/search/log-scan.ts';
 import type { FromReader } from './segments/search/search-calls.ts';
-import {
-  type RankedResult,
-  type SearchClient,
-  unavailable,
-} from './segments/search/search-client.ts';
+import { type RankedResult, SearchClient, unavailable } from './segments/search/search-client.ts';
 import { SegmentReader } from './segments/segment-reader.ts';
 import type { SeqRange, SeqSource } from './seq-source.ts';
 import type { SharedState } from './shared-state.ts';
 
 const NO_SEPARATOR = new Uint8Array(0);
-
-interface ReaderClients {
-  readonly queries: SearchClient;
-  readonly damage: DamageClient;
-  readonly tell: (message: FromReader) => void;
-}
 
 /** The reading half of a log. */
 export class LogReader {
@@ -72,10 +63,12 @@ export class LogReader {
   readonly #chunks: ChunkReader;
   readonly #rooms: RoomCounter;
 
-  constructor(paths: DataPaths, shared: SharedState, { queries, damage, tell }: ReaderClients) {
+  /** `port`: leads to the thread of the segments. */
+  constructor(paths: DataPaths, shared: SharedState, port: MessagePort) {
+    const tell = (message: FromReader): void => port.postMessage(message);
     this.shared = shared;
-    this.#damage = damage;
-    this.#queries = queries;
+    this.#queries = new SearchClient(port);
+    this.#damage = new DamageClient(port);
     this.#log = openForReading(paths.log);
     this.id = String(readMeta(this.#log, 'name'));
     const { segments } = shared;
@@ -83,7 +76,7 @@ export class LogReader {
     const rows = new RowReader(this.#log);
     this.rows = rows;
     this.#facets = { reader, scan: new LogScan(rows, paths), shared };
-    this.#entries = new EntryReader(rows, paths, damage);
+    this.#entries = new EntryReader(rows, paths, this.#damage);
     this.#chain = new ChainReader(rows, this.#entries);
     this.#chunks = new ChunkReader({ paths, reader, want: (wanted) => tell({ wanted }) });
     this.#rooms = new RoomCounter(rows, segments);
@@ -193,6 +186,7 @@ export class LogReader {
   }
 
   protected async closeReader(): Promise<void> {
+    this.#queries.close();
     this.#log.close();
     this.#facets.reader[Symbol.dispose]();
   }

@@ -27,14 +27,10 @@ import {
 } from '../../log/packed-drafts.ts';
 import { causeOf, type FaultCause } from '../../storage-fault.ts';
 import { ThreadCaller } from '../../thread-call.ts';
-import { DamageClient } from './damage/damage-client.ts';
 import type { DataPaths } from './data-paths.ts';
 import { ReadOnlySwitch } from './read-only.ts';
-import { FileSpool } from './large/file-spool.ts';
-import { UploadThreads } from './large/upload-threads.ts';
+import { FileSpool, sealed, Spools } from './large/file-spool.ts';
 import { LogReader } from './reader.ts';
-import type { FromReader } from './segments/search/search-calls.ts';
-import { SearchClient } from './segments/search/search-client.ts';
 import { HeadWatchers, SharedState } from './shared-state.ts';
 import { withholdEntries } from './withholding/withhold-client.ts';
 import type { AppendThreadCalls } from './writer/writer-calls.ts';
@@ -61,28 +57,24 @@ const CONFLICT = { outcome: 'conflict' } as const;
 export class SqliteLog extends LogReader implements Log {
   readonly #paths: DataPaths;
   readonly #writer: AppendClient;
-  readonly #queries: SearchClient;
   readonly #calls: ThreadCaller<AppendThreadCalls>;
-  readonly #isShared: boolean;
+  protected readonly isShared: boolean;
   readonly #readOnly: ReadOnlySwitch;
   readonly #watchers: HeadWatchers;
-  readonly #uploadThreads: UploadThreads;
-  readonly #spools = new Set<FileSpool>();
+  readonly #spools: Spools;
   #closing: Promise<void> | undefined;
 
   constructor({ paths, shared, writer, segments, isShared }: SqliteConnection) {
-    const queries = new SearchClient(segments);
-    const damage = new DamageClient(segments);
-    const tell = (message: FromReader): void => segments.postMessage(message);
-    super(paths, new SharedState(shared), { queries, damage, tell });
+    super(paths, new SharedState(shared), segments);
     this.#paths = paths;
     this.#readOnly = new ReadOnlySwitch(paths, this.shared);
-    this.#queries = queries;
-    this.#uploadThreads = new UploadThreads(this.shared);
     this.#watchers = new HeadWatchers(this.shared);
     this.#writer = new AppendClient(writer);
+    this.#spools = new Spools(paths, this.shared, (fault) =>
+      this.#writer.reportUpload(fault && causeOf(fault)),
+    );
     this.#calls = new ThreadCaller(writer);
-    this.#isShared = isShared;
+    this.isShared = isShared;
   }
 
   readOnly(): string | undefined {
@@ -90,15 +82,13 @@ export class SqliteLog extends LogReader implements Log {
   }
 
   async setReadOnly(reason: string | undefined): Promise<void> {
-    if (!this.#isShared) this.#readOnly.set(reason);
+    if (!this.isShared) this.#readOnly.set(reason);
     else if ((await this.#calls.call('setReadOnly', reason)) !== true)
       throw new GatewayError('unavailable', NOT_SWITCHED);
   }
 
   spool(): Spool {
-    return new FileSpool(this.#paths, this.#uploadThreads, this.#spools, (fault) =>
-      this.#writer.reportUpload(fault && causeOf(fault)),
-    );
+    return new FileSpool(this.#spools);
   }
 
   async append(draft: Draft): Promise<AppendResult> {
@@ -111,9 +101,7 @@ export class SqliteLog extends LogReader implements Log {
     const packed = { kind, room, facets, key, portability };
     if (body instanceof Uint8Array)
       return await this.#append({ ...packed, body, large: undefined });
-    if (!(body instanceof FileSpool))
-      throw new TypeError('A spool belongs to the log that created it.');
-    const large = await body.seal();
+    const large = await sealed(body);
     return await this.#append({ ...packed, body: NO_BODY, large });
   }
 
@@ -144,7 +132,7 @@ export class SqliteLog extends LogReader implements Log {
   }
 
   async caughtUp(): Promise<void> {
-    if (!this.#isShared) return;
+    if (!this.isShared) return;
     if ((await this.#calls.call('catchUp', undefined)) !== true)
       throw new GatewayError('unavailable', UNKNOWN);
     while (!this.hasAllWithheld() && this.shared.writable && this.#closing === undefined)
@@ -178,12 +166,11 @@ export class SqliteLog extends LogReader implements Log {
 
   async #close(): Promise<void> {
     this.#writer.flush();
-    for (const spool of this.#spools) await spool[Symbol.asyncDispose]();
+    await this.#spools[Symbol.asyncDispose]();
     await this.#writer.drain();
     this.#calls.close();
     this.#watchers[Symbol.dispose]();
     this.#writer.close();
-    this.#queries.close();
     await this.closeReader();
   }
 }
@@ -206,7 +193,7 @@ interface PendingAppend {
 
 const MAX_BATCH = 32;
 
-export class AppendClient {
+class AppendClient {
   readonly #port: MessagePort;
   #gathered: PendingAppend[] = [];
   #batch = 0;

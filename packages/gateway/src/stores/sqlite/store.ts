@@ -18,10 +18,9 @@ import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
 import type { LogCopier } from '../../log/log-copier.ts';
 import type { Seq } from '../../log/log.ts';
 import { threadModule } from '../../thread-module.ts';
-import { beginLog } from './backup/begin-log.ts';
-import { type BackupDescription, readUsable } from './backup/description.ts';
+import { type BackupDescription, beginLog, readUsable } from './backup/description.ts';
 import { type DataPaths, dataPathsIn } from './data-paths.ts';
-import { type AcceptedLoss, checkHistory } from './writer/accept-loss.ts';
+import { type AcceptedLoss, checkHistory } from './writer/lost-history.ts';
 import { checkClock } from './writer/log-clock.ts';
 import { CopyClient } from './replica/copy-client.ts';
 import { adoptName, openLogIfExists, rollBackJournal } from './log/log-database.ts';
@@ -289,14 +288,11 @@ export class OwnedLog extends SqliteLog {
   readonly copier: () => LogCopier & AsyncDisposable;
   /** To be called when the gateway begins to stop: what waits for a majority is answered. */
   readonly stopping: () => void;
-  readonly #isCopy: boolean;
   readonly #resources: AsyncDisposableStack;
   #ending: Promise<void> | undefined;
 
   constructor({ connect, copier, stopping }: Opened, opened: AsyncDisposableStack) {
-    const connection = connect();
-    super(connection);
-    this.#isCopy = connection.isShared;
+    super(connect());
     this.connect = connect;
     this.copier = copier;
     this.stopping = stopping;
@@ -309,7 +305,7 @@ export class OwnedLog extends SqliteLog {
 
   /** How far this copy of a cluster's log is behind; undefined for a log of its own. */
   copyLag(): CopyLag | undefined {
-    if (!this.#isCopy) return undefined;
+    if (!this.isShared) return undefined;
     const { messagesBehind: messages, completeAt, streamHolding, missingServers } = this.shared;
     const seconds = Math.max(0, Date.now() - completeAt) / 1000;
     return { messages, seconds, takesMessages: !streamHolding, missingServers };

@@ -4,12 +4,16 @@
  * the backup is complete.
  */
 import { createHash } from 'node:crypto';
-import { existsSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import { basename } from 'node:path';
 
 import type { Seq } from '../../../log/log.ts';
 import type { DataPaths } from '../data-paths.ts';
+import { readMeta, transact } from '../database.ts';
+import { openLogForWriting, renameLog } from '../log/log-database.ts';
 import { openRegular, plainFile } from '../plain-file.ts';
+import { flushFolder } from '../prepare-folder.ts';
+import { leaveStream } from '../replica/stream-progress.ts';
 import { readChecked } from '../segment-record.ts';
 
 export interface BackupDescription {
@@ -73,6 +77,28 @@ export function refuseBackup(paths: DataPaths): void {
     throw new Error(
       `"${paths.folder}" is a backup. Restore it into another folder, or start a gateway on it, before its log is changed.`,
     );
+}
+
+interface BegunLog {
+  /** Without it, readers notice by the new name that later entries may be gone. */
+  readonly keepName: boolean;
+  /** Whether it goes on as a copy of a cluster's log. */
+  readonly isCopy: boolean;
+}
+
+/**
+ * Turns a backup into a log that a gateway can start on. Returns the log's name. Can be repeated after an
+ * interruption.
+ */
+export function beginLog(paths: DataPaths, { keepName, isCopy }: BegunLog): string {
+  using db = openLogForWriting(paths);
+  transact(db, () => {
+    if (!isCopy) leaveStream(db);
+    if (!keepName) renameLog(db);
+  });
+  rmSync(paths.backup, { force: true });
+  flushFolder(paths.folder);
+  return String(readMeta(db, 'name'));
 }
 
 export async function digestOf(file: string): Promise<string> {

@@ -13,10 +13,10 @@ import { rollBackJournal } from '../log/log-database.ts';
 import { flushFolder, makeFolder } from '../prepare-folder.ts';
 import { verifyLog, type VerifyEvent } from '../repair/verify.ts';
 import { writeChecked } from '../segment-record.ts';
-import { beginLog } from './begin-log.ts';
 import { copyFlushed } from './copy-files.ts';
 import {
   type BackupDescription,
+  beginLog,
   readComplete,
   readDescription,
   readUsable,

@@ -8,22 +8,46 @@ import type { Spool } from '../../../log/log.ts';
 import { collectBuffers } from '../../../idle-memory.ts';
 import { assertStorageFault, isStorageFault } from '../../../storage-fault.ts';
 import type { DataPaths } from '../data-paths.ts';
+import type { SharedState } from '../shared-state.ts';
 import type { LargeBody } from '../../../log/packed-drafts.ts';
 import { digestOfFacets, discardUpload, facetsFile, placeUpload } from './large-files.ts';
-import type { UploadThreads } from './upload-threads.ts';
+import { UploadThreads } from './upload-threads.ts';
 
 /** Bytes: a longer flush of one body would delay the flushes of small entries. */
 const FLUSH_INTERVAL = 8 * 1024 * 1024;
 const BRACE = Buffer.from('}');
 
-/** Called with the fault if files of an upload could not be written, without one if they could. */
-type UploadOutcome = (fault?: Error) => void;
+/** The spools of a thread. */
+export class Spools implements AsyncDisposable {
+  readonly paths: DataPaths;
+  readonly threads: UploadThreads;
+  /** Called with the fault if files of an upload could not be written, without one if they could. */
+  readonly onOutcome: (fault?: Error) => void;
+  /** To be disposed of when the log closes. */
+  readonly open = new Set<FileSpool>();
+
+  constructor(paths: DataPaths, shared: SharedState, onOutcome: (fault?: Error) => void) {
+    this.paths = paths;
+    this.threads = new UploadThreads(shared);
+    this.onOutcome = onOutcome;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const spool of this.open) await spool[Symbol.asyncDispose]();
+  }
+}
+
+/** See `FileSpool.seal`. Throws for a spool of another log. */
+export async function sealed(spool: Spool): Promise<LargeBody> {
+  if (spool instanceof FileSpool) return await spool.seal();
+  throw new TypeError('A spool belongs to the log that created it.');
+}
 
 /** Writes a body, and facets, to files in the folder of uploads. */
 export class FileSpool implements Spool {
+  readonly #spools: Spools;
   readonly #paths: DataPaths;
   readonly #threads: UploadThreads;
-  readonly #open: Set<FileSpool>;
   readonly #name: string = randomUUID();
   readonly #digest: Hash = createHash('sha256');
   #body: FileHandle | undefined;
@@ -31,20 +55,12 @@ export class FileSpool implements Spool {
   #size = 0;
   #unflushed = 0;
   #sealed = false;
-  readonly #onOutcome: UploadOutcome;
 
-  /** `open`: the spools that the log must dispose of when it closes. */
-  constructor(
-    paths: DataPaths,
-    threads: UploadThreads,
-    open: Set<FileSpool>,
-    onOutcome: UploadOutcome,
-  ) {
-    this.#paths = paths;
-    this.#threads = threads;
-    this.#open = open;
-    this.#onOutcome = onOutcome;
-    open.add(this);
+  constructor(spools: Spools) {
+    this.#spools = spools;
+    this.#paths = spools.paths;
+    this.#threads = spools.threads;
+    spools.open.add(this);
   }
 
   async write(bytes: Uint8Array): Promise<void> {
@@ -94,7 +110,7 @@ export class FileSpool implements Spool {
       await this.#close();
     });
     this.#sealed = true;
-    this.#onOutcome();
+    this.#spools.onOutcome();
     return { name: this.#name, size: this.#size + BRACE.length, digest, facets };
   }
 
@@ -107,7 +123,7 @@ export class FileSpool implements Spool {
     } catch (error) {
       // The next start removes what is left.
       assertStorageFault(error);
-      this.#onOutcome(error);
+      this.#spools.onOutcome(error);
     }
   }
 
@@ -124,7 +140,7 @@ export class FileSpool implements Spool {
   }
 
   async #close(): Promise<void> {
-    this.#open.delete(this);
+    this.#spools.open.delete(this);
     const handles = [...this.#files().values()];
     this.#body = undefined;
     this.#facets.clear();
@@ -139,7 +155,7 @@ export class FileSpool implements Spool {
     try {
       await work();
     } catch (error) {
-      if (isStorageFault(error)) this.#onOutcome(error);
+      if (isStorageFault(error)) this.#spools.onOutcome(error);
       await this[Symbol.asyncDispose]();
       assertStorageFault(error);
       const full = 'code' in error && error.code === 'ENOSPC';

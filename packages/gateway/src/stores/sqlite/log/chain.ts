@@ -1,5 +1,7 @@
 /** The hash chain, as PROTOCOL.md section 20 defines it. */
-import { hash } from 'node:crypto';
+import { hash, randomFillSync } from 'node:crypto';
+
+import { SALTS } from '@open-presence/protocol';
 
 /** The link before the first entry. */
 export const FIRST_LINK: Uint8Array = new Uint8Array(32);
@@ -26,6 +28,7 @@ export function linkOf(previous: Uint8Array, { head, digest, keyHash }: LinkedPa
 }
 
 const LINK_SIZE = 32;
+const SALT_SIZE = 16;
 
 /** Makes the links of new entries: the same as `linkOf`, with fewer copies. */
 export class Linker {
@@ -78,19 +81,18 @@ export class Linker {
  * The key column makes the idempotency key part of what the link covers: 16 random bytes, then its digest. The
  * link is made of its SHA-256, which can be published: the random bytes keep the key from being guessed.
  */
-const KEY_SALT_SIZE = 16;
-export const KEY_COLUMN_SIZE: number = KEY_SALT_SIZE + 32;
+export const KEY_COLUMN_SIZE: number = SALT_SIZE + 32;
 
 export function keyColumn(salt: Uint8Array, key: Uint8Array): Buffer {
   return Buffer.concat([salt, key], KEY_COLUMN_SIZE);
 }
 
 export function withKey(column: Uint8Array, key: Uint8Array): Buffer {
-  return keyColumn(column.subarray(0, KEY_SALT_SIZE), key);
+  return keyColumn(column.subarray(0, SALT_SIZE), key);
 }
 
 export function keyIn(column: Uint8Array): Uint8Array {
-  return column.subarray(KEY_SALT_SIZE, KEY_COLUMN_SIZE);
+  return column.subarray(SALT_SIZE, KEY_COLUMN_SIZE);
 }
 
 export function sha256(bytes: Uint8Array): Uint8Array {
@@ -100,4 +102,40 @@ export function sha256(bytes: Uint8Array): Uint8Array {
 /** The digest as a string of 32 characters below 256. Faster than a buffer if it is only copied elsewhere. */
 export function sha256Binary(bytes: Uint8Array): string {
   return hash('sha256', bytes, 'binary');
+}
+
+/** Of an entry: 16 bytes for its body, 16 for its key column, and 4 for its id, which is public. */
+const SALTS_SIZE = 2 * SALT_SIZE + 4;
+
+const POOL = Buffer.alloc(256 * SALTS_SIZE);
+let used = POOL.length;
+
+/** They stay as they are until many more were drawn. */
+export function randomSalts(): Buffer {
+  if (used === POOL.length) {
+    randomFillSync(POOL);
+    used = 0;
+  }
+  return POOL.subarray(used, (used += SALTS_SIZE));
+}
+
+/** The same on every copy: the first bytes of SHA-512 of the message's nonce and the index (32 bits, big-endian). */
+export function saltsOf(nonce: Uint8Array, index: number): Buffer {
+  const input = Buffer.alloc(nonce.length + 4);
+  input.set(nonce);
+  input.writeUInt32BE(index, nonce.length);
+  return hash('sha512', input, 'buffer').subarray(0, SALTS_SIZE);
+}
+
+export function bodySalt(salts: Uint8Array): Uint8Array {
+  return salts.subarray(0, SALT_SIZE);
+}
+
+export function keySalt(salts: Uint8Array): Uint8Array {
+  return salts.subarray(SALT_SIZE, 2 * SALT_SIZE);
+}
+
+/** For `entryId`. */
+export function idSalt(salts: Uint8Array): number {
+  return Buffer.from(salts.buffer, salts.byteOffset).readUInt32BE(2 * SALT_SIZE) % SALTS;
 }

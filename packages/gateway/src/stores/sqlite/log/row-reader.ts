@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 
 import { portableText } from '../../../json/portable-entry.ts';
 import type { Seq } from '../../../log/log.ts';
-import { isSpoiled, readable, SpoiledEntry } from '../database.ts';
+import { isSpoiled, readable, Spoiled } from '../database.ts';
 import { AnsweredEntries } from './answered-entries.ts';
 import {
   dataSize,
@@ -77,14 +77,14 @@ export class RowReader {
     const [found] = foundIn(this.#sql.span.get(seq, seq));
     if (found !== undefined) return this.#storedOf(found);
     if (this.#sql.exists.get(seq) === undefined) return undefined;
-    throw new SpoiledEntry(`Entry ${seq} cannot be read: its row has lost its form.`);
+    throw new Spoiled(`Entry ${seq} cannot be read: its row has lost its form.`);
   }
 
-  /** The same; throws `SpoiledEntry` where what the visitor said is erased already. */
+  /** The same; throws `Spoiled` where what the visitor said is erased already. */
   unerased(seq: Seq): EntryRow | undefined {
     const stored = this.stored(seq);
     if (stored?.isErased !== true) return stored;
-    throw new SpoiledEntry(`Entry ${seq} cannot be read: it is erased.`);
+    throw new Spoiled(`Entry ${seq} cannot be read: it is erased.`);
   }
 
   /** The newest entry. Throws where it cannot be read. */
@@ -107,7 +107,7 @@ export class RowReader {
     const link = this.#sql.link.get(seq)?.['link'];
     if (link === undefined) return undefined;
     if (link instanceof Uint8Array && link.length === LINK_SIZE) return bufferOf(link);
-    throw new SpoiledEntry(`The link of entry ${seq} cannot be read.`);
+    throw new Spoiled(`The link of entry ${seq} cannot be read.`);
   }
 
   hasLarge(name: string): boolean {
@@ -188,23 +188,21 @@ export class RowReader {
     const file = hasFile(fields) ? this.#fileOf(fields.seq) : undefined;
     const stored = new EntryRow(fields, data, file);
     if (hasForm(fields) && stored.hasText()) return stored;
-    throw new SpoiledEntry(`Entry ${fields.seq} cannot be read: its row has lost its form.`);
+    throw new Spoiled(`Entry ${fields.seq} cannot be read: its row has lost its form.`);
   }
 
   #fileOf(seq: Seq): LargeFile {
     const { name = '', size = 0, facets = '' } = this.#sql.file.get(seq) ?? {};
     if (isLargeName(String(name)))
       return { name: String(name), size: Number(size), facets: String(facets) };
-    throw new SpoiledEntry(`Entry ${seq} cannot be read: its file is unknown.`);
+    throw new Spoiled(`Entry ${seq} cannot be read: its file is unknown.`);
   }
 
   #asRead(stored: EntryRow): EntryRow {
     if (!stored.isWithheld) return stored;
     const withheld = this.#withheld(stored.seq);
     if (withheld !== undefined) return stored.asWithheld(withheld);
-    throw new SpoiledEntry(
-      `Entry ${stored.seq} cannot be read: it is unknown when it was withheld.`,
-    );
+    throw new Spoiled(`Entry ${stored.seq} cannot be read: it is unknown when it was withheld.`);
   }
 }
 
@@ -248,7 +246,7 @@ function foundIn(result: Record<string, unknown> | undefined): FoundRow[] {
     rows.push({ fields: own, data: bytes.subarray(end, (end += dataSize(own))) });
   }
   if (end === bytes.length && numbers.length % FIELD_COUNT === 0) return rows;
-  throw new SpoiledEntry('A row of the log has lost its form.');
+  throw new Spoiled('A row of the log has lost its form.');
 }
 
 function rowOrSpoiled<T extends EntryRow | undefined>(seq: Seq, read: () => T): T | SpoiledRow {

@@ -10,8 +10,7 @@ import { ThreadCaller } from '../../../thread-call.ts';
 import type { SharedState } from '../shared-state.ts';
 import { RowReader } from '../log/row-reader.ts';
 import { CopyBatch } from './copy-batch.ts';
-import { FileSpool } from '../large/file-spool.ts';
-import { UploadThreads } from '../large/upload-threads.ts';
+import { FileSpool, sealed, Spools } from '../large/file-spool.ts';
 import { withholdEntries } from '../withholding/withhold-client.ts';
 import type { WriterCalls } from '../writer/writer-calls.ts';
 
@@ -22,8 +21,7 @@ export class CopyClient implements LogCopier, AsyncDisposable {
   readonly #calls: ThreadCaller<WriterCalls>;
   readonly #db: DatabaseSync;
   readonly #log: RowReader;
-  readonly #uploadThreads: UploadThreads;
-  readonly #spools = new Set<FileSpool>();
+  readonly #spools: Spools;
   readonly #free: ArrayBuffer[] = [];
   #next = new CopyBatch();
 
@@ -33,7 +31,7 @@ export class CopyClient implements LogCopier, AsyncDisposable {
     this.#port = port;
     this.#db = openForReading(paths.log);
     this.#log = new RowReader(this.#db);
-    this.#uploadThreads = new UploadThreads(shared);
+    this.#spools = new Spools(paths, shared, () => {});
     this.#calls = new ThreadCaller(port);
   }
 
@@ -45,16 +43,12 @@ export class CopyClient implements LogCopier, AsyncDisposable {
     return readable(() => this.#log.linkAt(seq));
   }
 
-  hasLink(seq: Seq, link: string): boolean | undefined {
-    return readable(() => this.#log.entry(seq)?.link.equals(Buffer.from(link, 'hex')));
-  }
-
   isWithheld(seq: Seq): boolean {
     return readable(() => this.#log.entry(seq))?.withheld !== undefined;
   }
 
   spool(): Spool {
-    return new FileSpool(this.#paths, this.#uploadThreads, this.#spools, () => {});
+    return new FileSpool(this.#spools);
   }
 
   get pending(): number {
@@ -83,14 +77,12 @@ export class CopyClient implements LogCopier, AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#calls.close();
-    for (const spool of this.#spools) await spool[Symbol.asyncDispose]();
+    await this.#spools[Symbol.asyncDispose]();
     this.#port.close();
     this.#db.close();
   }
 
   async #addLarge(copy: EntryCopy, body: Spool): Promise<void> {
-    if (!(body instanceof FileSpool))
-      throw new TypeError('A spool belongs to the log that created it.');
-    this.#next.add(copy, await body.seal());
+    this.#next.add(copy, await sealed(body));
   }
 }

@@ -5,7 +5,7 @@ import { StorageFault } from '../../../storage-fault.ts';
 import type { PackedDraft, WriteResult } from '../../../log/packed-drafts.ts';
 import type { DraftForm, StreamPosition, UnpackedBatch } from '../../../log/ordered-batch.ts';
 import type { EntryAppender } from '../writer/entry-appender.ts';
-import { saltsOf } from '../writer/salts.ts';
+import { saltsOf } from '../log/chain.ts';
 import { StreamMessages } from './stream-messages.ts';
 import { StreamProgress } from './stream-progress.ts';
 

@@ -17,7 +17,7 @@ import { refuseBackup } from '../backup/description.ts';
 import { type DataPaths, dataPathsIn } from '../data-paths.ts';
 import { readMeta, transact } from '../database.ts';
 import { lockFile } from '../lock-file.ts';
-import { checkHistory } from '../writer/accept-loss.ts';
+import { checkHistory } from '../writer/lost-history.ts';
 import { RowReader } from '../log/row-reader.ts';
 import {
   flushWal,

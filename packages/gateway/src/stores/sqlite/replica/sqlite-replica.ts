@@ -21,8 +21,7 @@ import type { DataPaths } from '../data-paths.ts';
 import { isSpoiled, openForReading, readable } from '../database.ts';
 import { RowReader } from '../log/row-reader.ts';
 import { ReadOnlySwitch } from '../read-only.ts';
-import { digestOf, keyColumn, sha256 } from '../log/chain.ts';
-import { bodySalt, idSalt, keySalt, saltsOf } from '../writer/salts.ts';
+import { bodySalt, digestOf, idSalt, keyColumn, keySalt, saltsOf, sha256 } from '../log/chain.ts';
 import {
   readErasures,
   readRepeats,

@@ -9,7 +9,7 @@ import { GatewayError } from '@open-presence/protocol';
 import { BodyDigest, type LargeBody } from '../../../log/packed-drafts.ts';
 import type { UploadChunk, UploadFiles } from '../../../log/replica.ts';
 import type { DataPaths } from '../data-paths.ts';
-import { FileSpool } from '../large/file-spool.ts';
+import { FileSpool, Spools } from '../large/file-spool.ts';
 import {
   assertBody,
   digestOfFile,
@@ -18,24 +18,20 @@ import {
   finalPath,
   placeUpload,
 } from '../large/large-files.ts';
-import { UploadThreads } from '../large/upload-threads.ts';
 import type { SharedState } from '../shared-state.ts';
 import { isMissing } from '../segment-record.ts';
 
 export class SqliteUploadFiles implements UploadFiles {
   readonly #paths: DataPaths;
-  readonly #threads: UploadThreads;
-  readonly #spools = new Set<FileSpool>();
-  readonly #onOutcome: (fault?: Error) => void;
+  readonly #spools: Spools;
 
   constructor(paths: DataPaths, shared: SharedState, onOutcome: (fault?: Error) => void) {
     this.#paths = paths;
-    this.#threads = new UploadThreads(shared);
-    this.#onOutcome = onOutcome;
+    this.#spools = new Spools(paths, shared, onOutcome);
   }
 
   async spool(body: Uint8Array): Promise<LargeBody | undefined> {
-    const spool = new FileSpool(this.#paths, this.#threads, this.#spools, this.#onOutcome);
+    const spool = new FileSpool(this.#spools);
     try {
       await spool.write(body);
       return await spool.seal();
@@ -68,7 +64,7 @@ export class SqliteUploadFiles implements UploadFiles {
   async write(name: string, { file, offset, bytes }: UploadChunk): Promise<void> {
     const path = this.#path(filesOf(name)[file] ?? name);
     await using handle = await open(path, constants.O_WRONLY | constants.O_CREAT);
-    await this.#threads.run(() => writeAll(handle, bytes, offset));
+    await this.#spools.threads.run(() => writeAll(handle, bytes, offset));
   }
 
   async place(large: LargeBody): Promise<void> {
@@ -85,7 +81,7 @@ export class SqliteUploadFiles implements UploadFiles {
     }
     const body = files.get(name)?.createReadStream({ start: 0, autoClose: false });
     assertBody(await digestOfFile(body ?? Readable.from([])), large);
-    await placeUpload(this.#paths, this.#threads, files);
+    await placeUpload(this.#paths, this.#spools.threads, files);
   }
 
   async discard(name: string): Promise<void> {

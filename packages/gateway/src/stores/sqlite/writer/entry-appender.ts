@@ -20,14 +20,22 @@ import type { DataPaths } from '../data-paths.ts';
 import { readable } from '../database.ts';
 import type { PackedDraft, WriteResult } from '../../../log/packed-drafts.ts';
 import { RowReader } from '../log/row-reader.ts';
-import { FIRST_LINK, keyColumn, keyIn, Linker, sha256Binary } from '../log/chain.ts';
+import {
+  bodySalt,
+  FIRST_LINK,
+  idSalt,
+  keyColumn,
+  keyIn,
+  keySalt,
+  Linker,
+  sha256Binary,
+} from '../log/chain.ts';
 import type { PackedCopy } from '../replica/copy-batch.ts';
 import type { WithheldForm } from '../../../log/ordered-batch.ts';
 import { KeyLookup } from './key-lookup.ts';
 import { Keys } from './keys.ts';
 import type { EntryRow } from '../log/entry-row.ts';
 import { type NewRow, RowWriter } from '../log/row-writer.ts';
-import { bodySalt, idSalt, keySalt } from './salts.ts';
 import { insertWithheldEarly, setHidden, withheldInserter } from '../withholding/withheld-table.ts';
 
 const COMMA = Buffer.from(',');

@@ -12,7 +12,7 @@ import { crc32 } from 'node:zlib';
 import type { Seq } from '../../../log/log.ts';
 import { assertStorageFault } from '../../../storage-fault.ts';
 import type { DataPaths } from '../data-paths.ts';
-import { isSpoiled, readable, readPragma, removeDatabase, SpoiledKeys } from '../database.ts';
+import { isSpoiled, readable, readPragma, removeDatabase, Spoiled } from '../database.ts';
 import type { RowReader, SeqSpan } from '../log/row-reader.ts';
 import { KEY_COLUMN_SIZE } from '../log/chain.ts';
 
@@ -60,7 +60,7 @@ export function isKeyRow(prefix = -1, seq = -1, sum = 0): boolean {
   return isInRange && keySum(prefix, seq) === sum;
 }
 
-/** The keys of all entries up to this one are there. Throws `SpoiledKeys` where that has changed. */
+/** The keys of all entries up to this one are there. Throws `Spoiled` where that has changed. */
 export function keysUntil(keys: DatabaseSync, log: RowReader): Seq {
   const select = keys.prepare(`${ROW} prefix = ${UNTIL}`);
   select.setReadBigInts(true);
@@ -70,14 +70,14 @@ export function keysUntil(keys: DatabaseSync, log: RowReader): Seq {
     const link = readable(() => log.linkAt(seq));
     if ((link === undefined && seq > 0) || sum === untilSum(seq, link)) return seq;
   }
-  throw new SpoiledKeys('keys.sqlite is not what was stored, or of another log.');
+  throw new Spoiled('keys.sqlite is not what was stored, or of another log.');
 }
 
 function untilSum(seq: Seq, link = ''): number {
   return seq === 0 ? 0 : keySum(UNTIL, seq, link);
 }
 
-/** The entries that may have a key. Throws `SpoiledKeys` where that is unknown. */
+/** The entries that may have a key. Throws `Spoiled` where that is unknown. */
 function keyFinder(db: DatabaseSync): (key: Uint8Array) => readonly Seq[] {
   const find = db.prepare(FIND);
   find.setReadBigInts(true);
@@ -89,7 +89,7 @@ function keyFinder(db: DatabaseSync): (key: Uint8Array) => readonly Seq[] {
       const [prefix, seq, sum] = (row as unknown as readonly bigint[]).map(Number);
       if (prefix === UNTIL) continue;
       if (!isKeyRow(prefix, seq, sum))
-        throw new SpoiledKeys('A row of keys.sqlite is not what was stored.');
+        throw new Spoiled('A row of keys.sqlite is not what was stored.');
       if (prefix === wanted && seq !== undefined) seqs.push(seq);
     }
     return seqs;
@@ -210,7 +210,7 @@ export class Keys {
   checkFile(): void {
     this.#attempt(({ inode }) => {
       if (inodeOf(this.#paths.keys) !== inode)
-        throw new SpoiledKeys('keys.sqlite was moved or removed.');
+        throw new Spoiled('keys.sqlite was moved or removed.');
     });
   }
 
@@ -265,10 +265,9 @@ export class Keys {
       db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -8192');
       if (readPragma(db, 'user_version') === 0) db.exec(`BEGIN IMMEDIATE; ${TABLES}; COMMIT`);
       if (readPragma(db, 'user_version') !== KEYS_FORMAT)
-        throw new SpoiledKeys('keys.sqlite has another format.');
+        throw new Spoiled('keys.sqlite has another format.');
       this.#until = this.#stored = keysUntil(db, this.#reader);
-      if (this.#until > this.#reader.lastSeq())
-        throw new SpoiledKeys('keys.sqlite is of another log.');
+      if (this.#until > this.#reader.lastSeq()) throw new Spoiled('keys.sqlite is of another log.');
       const insert = db.prepare('INSERT OR IGNORE INTO keys VALUES (?, ?, ?)');
       const update = db.prepare(`UPDATE keys SET seq = ?, sum = ? WHERE prefix = ${UNTIL}`);
       const begin = (): void => {

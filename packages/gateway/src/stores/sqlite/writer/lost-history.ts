@@ -4,14 +4,26 @@
  *
  * The evidence is what other files know of the log: `last-commit`, the position of the newest segment,
  * and the files of large entries, which leave the folder of uploads once their entry is durable. None of
- * them is ever ahead of an intact log. Changes nothing.
+ * them is ever ahead of an intact log.
+ *
+ * A start refuses such a log, or, once the operator has accepted the loss, moves all evidence of it aside.
+ * A log that goes on gives lost seqs to other entries, so it gets a new name, by which readers with older
+ * cursors notice (PROTOCOL.md section 8.2).
  *
  * Invariant: A log that has lost entries, or is another one, is not served before the operator has
  *   been asked.
  * Test: `test/crash/lost-history.test.ts` “… is refused, changes nothing, and goes on once the loss
  *   is accepted”
  */
-import { existsSync, readdirSync, statSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { basename, join, relative } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 
@@ -19,12 +31,13 @@ import type { Seq } from '../../../log/log.ts';
 import { assertStorageFault } from '../../../storage-fault.ts';
 import type { DataPaths } from '../data-paths.ts';
 import { readable, readMeta } from '../database.ts';
+import { flushWal, openLogForWriting, openLogIfExists, renameLog } from '../log/log-database.ts';
 import { RowReader } from '../log/row-reader.ts';
+import { flushFolder } from '../prepare-folder.ts';
 import { newestRecord } from '../segment-record.ts';
 import { type LogPosition, readLastCommit } from './last-commit.ts';
-import { openLogIfExists } from '../log/log-database.ts';
 
-export interface LostHistory {
+interface LostHistory {
   /** Where the log ends now; undefined where there is none. */
   readonly end: LogPosition | undefined;
   /** The newest seq of this log that there is evidence of; 0 where it is unknown. */
@@ -40,7 +53,27 @@ interface KnownPosition extends LogPosition {
 /** The clocks of entries and of the file system may differ by this. */
 const CLOCK_DIFFERENCE_MS = 60 * 60_000;
 
-/** Undefined if all files agree. Throws where the log cannot be read. */
+export interface AcceptedLoss {
+  readonly findings: readonly string[];
+  /** How many entries are given up, undefined where it is unknown. */
+  readonly lost: number | undefined;
+  readonly folder: string;
+}
+
+/** Throws where history is lost and `accept` is false. Changes no entry then. */
+export function checkHistory(paths: DataPaths, accept: boolean): AcceptedLoss | undefined {
+  const history = findLostHistory(paths);
+  if (history === undefined) return undefined;
+  const description = describeLoss(paths, history);
+  if (!accept) throw new Error(`${description}\n${ADVICE}`);
+  const folder = join(paths.folder, `lost-${new Date().toISOString().replaceAll(':', '-')}`);
+  mkdirSync(join(folder, 'large'), { recursive: true });
+  writeFileSync(join(folder, 'report.txt'), `${description}\n`);
+  moveAside(paths, folder, history);
+  return { findings: history.findings, lost: countLost(history), folder };
+}
+
+/** Undefined if all files agree. Changes nothing. Throws where the log cannot be read. */
 export function findLostHistory(paths: DataPaths): LostHistory | undefined {
   // Before the log: a running gateway may commit in between.
   const known = knownPositions(paths);
@@ -60,7 +93,7 @@ export function findLostHistory(paths: DataPaths): LostHistory | undefined {
 }
 
 /** The files of bodies in this folder that no entry has. */
-export function* orphansIn(folder: string, db: DatabaseSync | undefined): Generator<string> {
+function* orphansIn(folder: string, db: DatabaseSync | undefined): Generator<string> {
   for (const file of readdirSync(folder, { withFileTypes: true })) {
     const [name = ''] = file.name.split('.', 1);
     if (file.isFile() && !(db !== undefined && hasLarge(db, name))) yield join(folder, file.name);
@@ -78,7 +111,7 @@ function hasLarge(db: DatabaseSync, name: string): boolean {
 }
 
 /** The folders in which large files have their final place. */
-export function largeFolders(paths: DataPaths): string[] {
+function largeFolders(paths: DataPaths): string[] {
   if (!existsSync(paths.large)) return [];
   const names = readdirSync(paths.large).map((name) => join(paths.large, name));
   return names.filter((path) => path !== paths.incoming && statSync(path).isDirectory());
@@ -168,4 +201,50 @@ function describeOrphans(paths: DataPaths, db: DatabaseSync | undefined): string
   if (count === 0) return [];
   const files = count === 1 ? first : `${count} files, such as ${first}`;
   return [`lacks the entries of large texts that are there (${files})`];
+}
+
+const ADVICE = `Nothing has been changed. Either put back what is missing: log.sqlite together with its log.sqlite-wal, or everything from the newest backup into an empty folder. Or go on without the lost entries: start once with --accept-loss. The gateway then moves what it knows of them to a folder "lost-…" beside the log, and the log gets a new name, since other entries will have their numbers.`;
+
+function describeLoss({ folder }: DataPaths, history: LostHistory): string {
+  const { end, findings } = history;
+  const lost = countLost(history);
+  const cause =
+    end === undefined
+      ? 'Probably log.sqlite was removed.'
+      : 'Probably log.sqlite-wal was removed, cut or changed, or log.sqlite was replaced by an older one or by another.';
+  return [
+    `The log in "${folder}" has lost entries, or is another log than before. It`,
+    ...findings.map((finding) => `  - ${finding}`),
+    cause,
+    lost === undefined
+      ? 'It is unknown how many entries are lost.'
+      : `Lost: ${lost === 1 ? 'one entry' : `${lost} entries`}, from ${(end?.seq ?? 0) + 1} to ${history.knownSeq}, or more.`,
+  ].join('\n');
+}
+
+function countLost({ end, knownSeq }: LostHistory): number | undefined {
+  const lost = knownSeq - (end?.seq ?? 0);
+  return lost > 0 ? lost : undefined;
+}
+
+/** The log's name changes first: if the start is interrupted after that, the next one asks again. */
+function moveAside(paths: DataPaths, folder: string, { end }: LostHistory): void {
+  const wal = `${paths.log}-wal`;
+  if (existsSync(wal)) {
+    if (end === undefined) renameSync(wal, join(folder, basename(wal)));
+    else copyFileSync(wal, join(folder, basename(wal)));
+  }
+  {
+    using db = openLogForWriting(paths);
+    flushWal(db);
+    renameLog(db);
+    for (const large of [paths.incoming, ...largeFolders(paths)].filter((path) => existsSync(path)))
+      for (const file of orphansIn(large, db))
+        renameSync(file, join(folder, 'large', basename(file)));
+  }
+  const keys = ['', '-wal', '-shm'].map((suffix) => paths.keys + suffix);
+  for (const path of [...keys, paths.segments, paths.lastCommit]) {
+    if (existsSync(path)) renameSync(path, join(folder, basename(path)));
+  }
+  for (const changed of [join(folder, 'large'), folder, paths.folder]) flushFolder(changed);
 }

@@ -12,7 +12,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { CopyResult } from '../../../log/log-copier.ts';
 import { assertStorageFault, StorageFault } from '../../../storage-fault.ts';
 import type { DataPaths } from '../data-paths.ts';
-import { isDiskFull, readMeta, SpoiledKeys } from '../database.ts';
+import { isDiskFull, readMeta, Spoiled } from '../database.ts';
 import { flushFolders } from '../prepare-folder.ts';
 import type { SharedState } from '../shared-state.ts';
 import type { ClockReport } from '../store-thread.ts';
@@ -23,11 +23,11 @@ import type { PackedCopy } from '../replica/copy-batch.ts';
 import { EntryAppender } from './entry-appender.ts';
 import { finishUpload, removeUpload, uploadNames } from '../large/large-files.ts';
 import { LastCommitFile } from './last-commit.ts';
+import { randomSalts } from '../log/chain.ts';
 import { flushWal, openLogForWriting } from '../log/log-database.ts';
 import { LogClock } from './log-clock.ts';
 import { MessageApplier } from '../replica/message-applier.ts';
 import { OpenFiles } from './open-files.ts';
-import { randomSalts } from './salts.ts';
 import { StreamMessages } from '../replica/stream-messages.ts';
 
 /** Large enough that a commit of small entries would fit as well. */
@@ -110,7 +110,7 @@ export class Writer {
   /** Adds some of the idempotency keys that cannot be found now, if there are any. */
   addKeys(): 'complete' | 'more' | 'failed' {
     const { keys, seq } = this.#entries;
-    if (this.#shared.keysSpoiled) keys.spoiled(new SpoiledKeys('An idempotency key was missing.'));
+    if (this.#shared.keysSpoiled) keys.spoiled(new Spoiled('An idempotency key was missing.'));
     this.#shared.keysSpoiled = false;
     keys.checkFile();
     const canStore = this.#lastIsLoaded && this.#shared.writable;
