@@ -126,14 +126,15 @@ export class EntryRow {
   readonly #fields: RowFields;
   /** Link, salt, checksum, key, room, facets and text, one after another. */
   readonly #data: Buffer;
-  readonly #file: LargeFile | undefined;
+  /** Has the body of a large entry. */
+  readonly file: LargeFile | undefined;
 
   constructor(fields: RowFields, data: Buffer, file: LargeFile | undefined) {
     this.seq = fields.seq;
     this.time = fields.time;
     this.#fields = fields;
     this.#data = data;
-    this.#file = file;
+    this.file = file;
   }
 
   get kind(): Kind {
@@ -154,16 +155,12 @@ export class EntryRow {
 
   /** Bytes of the whole entry, with those in the file of a large one. */
   get size(): number {
-    return this.#fields.text + (this.#file?.size ?? 0);
+    return this.#fields.text + (this.file?.size ?? 0);
   }
 
   /** Name of the file with the body of a large entry. */
   get large(): string | undefined {
-    return this.#file?.name;
-  }
-
-  get file(): LargeFile | undefined {
-    return this.#file;
+    return this.file?.name;
   }
 
   /** Whether files beside that one have more facets. */
@@ -200,7 +197,7 @@ export class EntryRow {
   /** Whether flags, facets and file are as they were stored: the link does not cover them. */
   get isWhole(): boolean {
     const sum = this.#data.subarray(LINK_SIZE + SALT_SIZE, FIXED_SIZE);
-    return sumOf(this.#fields.flags, this.storedFacets, this.#file).equals(sum);
+    return sumOf(this.#fields.flags, this.storedFacets, this.file).equals(sum);
   }
 
   get link(): Buffer {

@@ -15,7 +15,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { LogBeginning, ReplicaFolder, ReplicaLog } from '../../../log/replica.ts';
 import { refuseBackup } from '../backup/description.ts';
 import { type DataPaths, dataPathsIn } from '../data-paths.ts';
-import { readMeta, transact } from '../database.ts';
+import { readMeta, removeDatabase, transact } from '../database.ts';
 import { lockFile } from '../lock-file.ts';
 import { checkHistory } from '../writer/lost-history.ts';
 import { RowReader } from '../log/row-reader.ts';
@@ -92,9 +92,8 @@ export class SqliteReplicaFolder implements ReplicaFolder {
   /** What tells the name of the log; the next start makes it again. */
   #removeDerived(): void {
     const { folder, keys, segments, lastCommit } = this.#paths;
-    const databases = ['', '-wal', '-shm'].map((suffix) => keys + suffix);
-    for (const path of [...databases, segments, lastCommit])
-      rmSync(path, { recursive: true, force: true });
+    removeDatabase(keys);
+    for (const path of [segments, lastCommit]) rmSync(path, { recursive: true, force: true });
     flushFolder(folder);
   }
 

@@ -46,7 +46,7 @@ export class EntryAppender {
   readonly #db: DatabaseSync;
   readonly #rows: RowWriter;
   readonly #reader: RowReader;
-  readonly #keys: Keys;
+  readonly keys: Keys;
   readonly #lookup: KeyLookup;
   readonly #insertWithheld: ReturnType<typeof withheldInserter>;
   readonly #linker = new Linker();
@@ -59,8 +59,8 @@ export class EntryAppender {
     this.#db = db;
     this.#rows = new RowWriter(db);
     this.#reader = new RowReader(db);
-    this.#keys = new Keys(paths, db, this.#reader);
-    this.#lookup = new KeyLookup(paths, this.#reader, this.#keys);
+    this.keys = new Keys(paths, db, this.#reader);
+    this.#lookup = new KeyLookup(paths, this.#reader, this.keys);
     this.#insertWithheld = withheldInserter(db);
   }
 
@@ -75,10 +75,6 @@ export class EntryAppender {
 
   get link(): Buffer {
     return this.#linker.link;
-  }
-
-  get keys(): Keys {
-    return this.#keys;
   }
 
   /** Whether copies of withheld entries were added since the last call. */
@@ -100,7 +96,7 @@ export class EntryAppender {
     const key = draft.key && keyColumn(keySalt(salts), draft.key);
     this.#linker.add(head, this.#linker.digestOf(salt, digest), key && sha256Binary(key));
     this.#store(draft, { time, salt, key });
-    if (draft.key) this.#keys.put(draft.key, seq);
+    if (draft.key) this.keys.put(draft.key, seq);
     return { outcome: 'appended', seq, time, salt: id };
   }
 
@@ -114,7 +110,7 @@ export class EntryAppender {
     const facets = withheldFacets(kind, room, threadIn(draft.facets));
     const left = { kind, room, facets, body: Buffer.alloc(0), large: undefined };
     this.#store(left, { time, salt: NO_SALT, key, isWithheld: true });
-    if (key !== undefined) this.#keys.put(keyIn(key), seq);
+    if (key !== undefined) this.keys.put(keyIn(key), seq);
     insertWithheldEarly(this.#db, seq, form);
     return { outcome: 'appended', seq, time, salt };
   }
@@ -179,7 +175,7 @@ export class EntryAppender {
     this.#seq = last?.seq ?? 0;
     this.#time = last?.time ?? 0;
     this.#linker.continueAfter(last?.link ?? FIRST_LINK);
-    this.#keys.discard(this.#seq);
+    this.keys.discard(this.#seq);
   }
 
   /** Also where the entry that is stored cannot be read. */
