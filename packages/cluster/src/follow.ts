@@ -3,12 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
-import {
-  assertStorageFault,
-  type Orderer,
-  type Replica,
-  type ReplicaStart,
-} from '@open-presence/gateway/replica';
+import type { Orderer, Replica, ReplicaStart } from '@open-presence/gateway/replica';
 
 import { Applier } from './applying/applier.ts';
 import { CopyComparison } from './applying/copy-comparison.ts';
@@ -19,7 +14,7 @@ import { StreamEraser } from './applying/stream-eraser.ts';
 import { CatchingUp } from './publishing/catching-up.ts';
 import { DraftPublisher } from './publishing/draft-publisher.ts';
 import { Publisher, type StreamClient } from './publishing/publisher.ts';
-import { sendUpload } from './publishing/send-upload.ts';
+import { uploadSending } from './publishing/send-upload.ts';
 import { WithholdingPublisher } from './publishing/withholding-publisher.ts';
 import { checkLateServers } from './stream/check-servers.ts';
 import { StoredMessages } from './stream/stored-messages.ts';
@@ -79,7 +74,10 @@ class Follower implements Orderer {
     this.#publisher = new Publisher(identity, this.#client.promise, subjectOf(address), (cause) =>
       this.#onHolding(cause),
     );
-    this.#drafts = new DraftPublisher(this.#publisher, this.#uploadSending());
+    this.#drafts = new DraftPublisher(
+      this.#publisher,
+      uploadSending(replica, this.#publisher, (name) => uploadSubject(address, name)),
+    );
     this.#catchingUp = new CatchingUp(this.#publisher);
     this.#withholdings = new WithholdingPublisher(this.#publisher, async () => {
       await (await this.#eraser.promise).erased();
@@ -89,8 +87,7 @@ class Follower implements Orderer {
       start,
       handler: this.#handlerOf(uploads),
       publisher: this.#publisher,
-      signal: replica.signal,
-      onReadOnly: (reason) => replica.setReadOnly(reason),
+      replica,
       onCaughtUp: () => this.#caughtUp.resolve(),
     });
     stopping.addEventListener('abort', () => {
@@ -166,32 +163,6 @@ class Follower implements Orderer {
     this.#replica.state.streamHolding = this.#publisher.isHolding || this.#isServerWrong;
   }
 
-  #uploadSending(): ConstructorParameters<typeof DraftPublisher>[1] {
-    const { uploads } = this.#replica;
-    return {
-      spool: (body) => uploads.spool(body),
-      send: async (large) => {
-        const subject = uploadSubject(this.#start.address, large.name);
-        await this.#reportingUploads(() =>
-          sendUpload(uploads, this.#publisher, { large, subject }),
-        );
-      },
-      // Not awaited: the next start removes what is left.
-      discard: ({ name }) => void this.#reportingUploads(() => uploads.remove(name)),
-    };
-  }
-
-  /** Reports a fault of a disk or a file, and resolves then too. */
-  async #reportingUploads(work: () => Promise<void>): Promise<void> {
-    try {
-      await work();
-      this.#replica.report('uploads', undefined);
-    } catch (error) {
-      assertStorageFault(error);
-      this.#replica.report('uploads', error);
-    }
-  }
-
   #applierOf(uploads: ReceivedUploads): Applier {
     return new Applier(this.#replica, {
       stream: () => this.#reader.streamId,
@@ -213,12 +184,11 @@ class Follower implements Orderer {
       applier: this.#applier,
       uploads,
       publisher: this.#publisher,
-      onWithholding: (number, erased) => this.#withholdings.decided(number, erased),
+      withholdings: this.#withholdings,
       async *chunksOf(upload) {
         yield* (await stored).chunksOf(upload);
       },
-      onOutcome: (fault) => this.#replica.report('uploads', fault),
-      signal: this.#replica.signal,
+      replica: this.#replica,
     });
   }
 
@@ -263,15 +233,10 @@ class Follower implements Orderer {
 
   /** Throws if most other copies differ from this one: its readers would get wrong answers. */
   async #compareCopies(connection: NatsConnection): Promise<void> {
-    const { state, signal } = this.#replica;
-    using log = this.#replica.reader();
-    const copy = {
-      publisher: this.#publisher.id,
-      head: () => state.head,
-      linkAt: (seq: number) => log.linkAt(seq),
-    };
-    const report = (fault: Error | undefined): void => this.#replica.report('copies', fault);
-    await new CopyComparison(connection, this.#start.address, copy, report).run(signal);
+    const replica = this.#replica;
+    using log = replica.reader();
+    const copy = { publisher: this.#publisher.id, replica, log };
+    await new CopyComparison(connection, this.#start.address, copy).run(replica.signal);
   }
 
   async #eraseInStream(connection: NatsConnection): Promise<void> {
@@ -279,13 +244,7 @@ class Follower implements Orderer {
     const messages = new StoredMessages(connection, manager, this.#start.address);
     this.#stored.resolve(messages);
     using log = this.#replica.reader();
-    const eraser = new StreamEraser({
-      messages,
-      log,
-      format: this.#replica.format,
-      onErased: (erased) => this.#replica.erasedInStream(erased),
-      onOutcome: (fault) => this.#replica.report('erasing', fault),
-    });
+    const eraser = new StreamEraser({ messages, log, replica: this.#replica });
     this.#eraser.resolve(eraser);
     await eraser.run(this.#replica.signal);
   }

@@ -10,7 +10,7 @@ import { placeMessage } from '../../../packages/cluster/src/stream/message.ts';
 import { MessageHandler } from '../../../packages/cluster/src/applying/message-handler.ts';
 import { Publisher } from '../../../packages/cluster/src/publishing/publisher.ts';
 import { ReceivedUploads } from '../../../packages/cluster/src/applying/received-uploads.ts';
-import { sendUpload } from '../../../packages/cluster/src/publishing/send-upload.ts';
+import { uploadSending } from '../../../packages/cluster/src/publishing/send-upload.ts';
 import { StreamEraser } from '../../../packages/cluster/src/applying/stream-eraser.ts';
 import { WithholdingPublisher } from '../../../packages/cluster/src/publishing/withholding-publisher.ts';
 import {
@@ -107,23 +107,14 @@ export class RunningGateway {
       () => {},
     );
     this.#publisher.probe();
-    const { uploads: files, format } = replica;
-    this.#drafts = new DraftPublisher(this.#publisher, {
-      spool: (body) => files.spool(body),
-      send: (large) =>
-        sendUpload(files, this.#publisher, { large, subject: `simulated.upload.${large.name}` }),
-      discard: ({ name }) => void files.remove(name),
-    });
-    const eraser = new StreamEraser({
-      messages: this.#messages,
-      log: this.#reader,
-      format,
-      onErased: (erased) => replica.erasedInStream(erased),
-      onOutcome: () => {},
-    });
+    this.#drafts = new DraftPublisher(
+      this.#publisher,
+      uploadSending(replica, this.#publisher, (name) => `simulated.upload.${name}`),
+    );
+    const eraser = new StreamEraser({ messages: this.#messages, log: this.#reader, replica });
     void eraser.run(this.#ended.signal);
     this.#withholdings = new WithholdingPublisher(this.#publisher, () => eraser.erased());
-    const uploads = new ReceivedUploads(files, this.#reader.unusedUploadNames());
+    const uploads = new ReceivedUploads(replica.uploads, this.#reader.unusedUploadNames());
     const applier = new Applier(replica, {
       stream: () => 'simulated',
       resumeAt: (last) =>
@@ -138,10 +129,9 @@ export class RunningGateway {
       applier,
       uploads,
       publisher: this.#publisher,
-      onWithholding: (number, erased) => this.#withholdings.decided(number, erased),
+      withholdings: this.#withholdings,
       chunksOf: (upload) => this.#messages.chunksOf(upload),
-      onOutcome: () => {},
-      signal: this.#ended.signal,
+      replica,
     });
   }
 

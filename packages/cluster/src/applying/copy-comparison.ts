@@ -6,7 +6,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { NatsConnection } from '@nats-io/transport-node';
-import type { Seq, StreamAddress } from '@open-presence/gateway/replica';
+import type { Replica, ReplicaReader, Seq, StreamAddress } from '@open-presence/gateway/replica';
 
 import { gatewayOf } from '../publishing/publisher.ts';
 
@@ -22,11 +22,11 @@ interface EntryLink {
   readonly link: string;
 }
 
-export interface ComparedCopy {
+interface ComparedCopy {
   readonly publisher: string;
-  readonly head: () => Seq;
-  /** Undefined if there is no such entry, or it cannot be read. */
-  readonly linkAt: (seq: Seq) => string | undefined;
+  /** Is told after each comparison whether another copy differs. */
+  readonly replica: Replica;
+  readonly log: ReplicaReader;
 }
 
 interface OtherCopy {
@@ -54,22 +54,14 @@ export class CopyComparison {
   readonly #connection: NatsConnection;
   readonly #subject: string;
   readonly #copy: ComparedCopy;
-  readonly #onDifference: (fault: Error | undefined) => void;
   readonly #others = new Map<string, OtherCopy>();
   #heads: Seq[] = [];
 
-  /** `onDifference`: called after each comparison, with a fault while another copy differs. */
-  constructor(
-    connection: NatsConnection,
-    { stream }: StreamAddress,
-    copy: ComparedCopy,
-    onDifference: (fault: Error | undefined) => void,
-  ) {
+  constructor(connection: NatsConnection, { stream }: StreamAddress, copy: ComparedCopy) {
     this.#connection = connection;
     // Outside the subjects of the stream, which would store the reports.
     this.#subject = `${stream}${COPIES_SUFFIX}`;
     this.#copy = copy;
-    this.#onDifference = onDifference;
     connection.subscribe(this.#subject, {
       callback: (_, message) => this.#compare(message.json<CopyReport>()),
     });
@@ -91,8 +83,8 @@ export class CopyComparison {
   }
 
   #report(): void {
-    const { publisher, head } = this.#copy;
-    this.#heads = [...this.#heads, head()].slice(-REPORTS_BEHIND);
+    const { publisher, replica } = this.#copy;
+    this.#heads = [...this.#heads, replica.state.head].slice(-REPORTS_BEHIND);
     const seqs = new Set([
       this.#heads[0] ?? 0,
       ...[...this.#others.values()].map(({ seq }) => seq),
@@ -104,7 +96,7 @@ export class CopyComparison {
   }
 
   #linkAt(seq: Seq): EntryLink[] {
-    const link = this.#copy.linkAt(seq);
+    const link = this.#copy.log.linkAt(seq);
     return link === undefined ? [] : [{ seq, link }];
   }
 
@@ -124,6 +116,6 @@ export class CopyComparison {
       if (now - heardAt > FORGOTTEN_MS) this.#others.delete(id);
     const isDifferent = [...this.#others.values()].some((other) => other.isEqual === false);
     const text = 'another copy of the log has other entries, or some in another order';
-    this.#onDifference(isDifferent ? new Error(text) : undefined);
+    this.#copy.replica.report('copies', isDifferent ? new Error(text) : undefined);
   }
 }

@@ -8,12 +8,19 @@ import {
   type LargeBody,
   packDrafts,
   type RefusedForm,
+  type Replica,
   StorageFault,
   unpackDrafts,
 } from '@open-presence/gateway/replica';
 
 import type { Publisher } from '../publishing/publisher.ts';
-import { type PlacedMessage, unpackChunk, unpackWithholding } from '../stream/message.ts';
+import type { WithholdingPublisher } from '../publishing/withholding-publisher.ts';
+import {
+  type Chunk,
+  type PlacedMessage,
+  unpackChunk,
+  unpackWithholding,
+} from '../stream/message.ts';
 import { unpackReplacement } from '../stream/replacement.ts';
 import type { Applier } from './applier.ts';
 import type { ReceivedUploads } from './received-uploads.ts';
@@ -26,13 +33,11 @@ export interface MessageHandlerParts {
   readonly applier: Applier;
   readonly uploads: ReceivedUploads;
   readonly publisher: Publisher;
-  /** Called for a withholding of this gateway. `erased`: resolves to the number of entries; undefined if it is void. */
-  readonly onWithholding: (number: number, erased: Promise<number> | undefined) => void;
+  readonly withholdings: WithholdingPublisher;
   /** Reads the messages with the chunks of an upload from the stream. */
   readonly chunksOf: (upload: string) => AsyncIterable<PlacedMessage>;
-  /** Called with a fault if the files of an upload cannot be changed now, and without one if they can. */
-  readonly onOutcome: (fault?: Error) => void;
-  readonly signal: AbortSignal;
+  /** Has the files of uploads, and is told whether they can be changed now. */
+  readonly replica: Pick<Replica, 'uploads' | 'report' | 'signal'>;
 }
 
 /** The caller passes messages in their order, each after the previous call has resolved. */
@@ -78,8 +83,7 @@ export class MessageHandler {
       return;
     }
     uploads.add(message, chunk);
-    if (!isOwn && !uploads.isUnused(chunk.name))
-      await this.#untilStored(() => uploads.write(chunk));
+    if (!isOwn && !uploads.isUnused(chunk.name)) await this.#untilStored(() => this.#write(chunk));
   }
 
   async #apply(
@@ -102,7 +106,7 @@ export class MessageHandler {
     if (isApplied) return;
     if (message.kind === 'withhold' || message.kind === 'hide') {
       const decided = isRefused ? undefined : await applier.withhold(unpackWithholding(message));
-      if (isOwn) this.#parts.onWithholding(message.number, decided?.erased);
+      if (isOwn) this.#parts.withholdings.decided(message.number, decided?.erased);
     }
     const { position, time, nonce, publisher, number, settled, sent } = message;
     const origin = { publisher, number, settled, sent };
@@ -139,13 +143,16 @@ export class MessageHandler {
     await this.#untilStored(async () => {
       if (!isFirst) await this.#receiveAgain(large.name);
       isFirst = false;
-      await this.#parts.uploads.place(large);
+      await this.#parts.replica.uploads.place(large);
     });
   }
 
   async #receiveAgain(name: string): Promise<void> {
-    for await (const { payload } of this.#chunksOf(name))
-      await this.#parts.uploads.write(unpackChunk(payload));
+    for await (const { payload } of this.#chunksOf(name)) await this.#write(unpackChunk(payload));
+  }
+
+  async #write({ name, ...chunk }: Chunk): Promise<void> {
+    await this.#parts.replica.uploads.write(name, chunk);
   }
 
   async *#chunksOf(name: string): AsyncGenerator<PlacedMessage> {
@@ -159,16 +166,16 @@ export class MessageHandler {
 
   /** Repeats the work while the disk fails: the other copies have the upload. */
   async #untilStored(work: () => Promise<void>): Promise<void> {
-    const { onOutcome, signal } = this.#parts;
+    const { replica } = this.#parts;
     for (;;) {
       try {
         await work();
-        onOutcome();
+        replica.report('uploads', undefined);
         return;
       } catch (error) {
         assertStorageFault(error);
-        onOutcome(error);
-        await sleep(RETRY_MS, undefined, { signal });
+        replica.report('uploads', error);
+        await sleep(RETRY_MS, undefined, { signal: replica.signal });
       }
     }
   }

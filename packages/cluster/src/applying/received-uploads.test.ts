@@ -41,6 +41,7 @@ function messageOf(publisher: string, position: number, days: number): PlacedMes
 describe('uploads of a stream', () => {
   let folder: string;
   let paths: DataPaths;
+  let files: SqliteUploadFiles;
   let uploads: ReceivedUploads;
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'presence-'));
@@ -48,7 +49,8 @@ describe('uploads of a stream', () => {
     mkdirSync(paths.incoming, { recursive: true });
     const shared = new SharedState();
     shared.uploadThreads = 1;
-    uploads = new ReceivedUploads(new SqliteUploadFiles(paths, shared, () => {}));
+    files = new SqliteUploadFiles(paths, shared, () => {});
+    uploads = new ReceivedUploads(files);
   });
   afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -103,13 +105,13 @@ describe('uploads of a stream', () => {
     const bytes = Buffer.from('"text":"of two chunks"}');
     const large = { ...BODY, size: bytes.length, digest: digestOf(bytes) };
     const write = (from: number, to?: number): Promise<void> =>
-      uploads.write({ name: NAME, file: 0, offset: from, bytes: bytes.subarray(from, to) });
+      files.write(NAME, { file: 0, offset: from, bytes: bytes.subarray(from, to) });
     await write(0, 8);
     writeFileSync(join(paths.incoming, NAME), Buffer.alloc(8));
     await write(8);
-    await assert.rejects(uploads.place(large), /other bytes/);
+    await assert.rejects(files.place(large), /other bytes/);
     await write(0, 8);
-    await uploads.place(large);
+    await files.place(large);
     assert.deepEqual(readFileSync(finalPath(paths, NAME)), bytes);
   });
 });

@@ -113,15 +113,6 @@ export class ReceivedUploads {
     return Math.min(position + 1, ...starts);
   }
 
-  async write({ name, ...chunk }: Chunk): Promise<void> {
-    await this.#files.write(name, chunk);
-  }
-
-  /** See `UploadFiles`. */
-  async place(large: LargeBody): Promise<void> {
-    await this.#files.place(large);
-  }
-
   isUnused(name: string): boolean {
     return this.#unused.has(name);
   }

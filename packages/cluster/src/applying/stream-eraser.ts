@@ -11,12 +11,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import type {
-  ErasedMessages,
-  Erasure,
-  LogFormat,
-  ReplicaReader,
-} from '@open-presence/gateway/replica';
+import type { Erasure, Replica, ReplicaReader } from '@open-presence/gateway/replica';
 
 import type { PlacedMessage } from '../stream/message.ts';
 import {
@@ -37,11 +32,8 @@ const STEP_SIZE = 100;
 interface StreamEraserParts {
   readonly messages: MessageStore;
   readonly log: ReplicaReader;
-  readonly format: LogFormat;
-  /** Called with the rows of the folder's list that are done. */
-  readonly onErased: (erased: ErasedMessages) => void;
-  /** Called after each attempt, with a fault if it failed. */
-  readonly onOutcome: (fault: Error | undefined) => void;
+  /** Is told of the rows that are done, and of the outcome of each attempt. */
+  readonly replica: Pick<Replica, 'format' | 'erasedInStream' | 'report'>;
 }
 
 export class StreamEraser {
@@ -65,18 +57,19 @@ export class StreamEraser {
   }
 
   async run(signal: AbortSignal): Promise<void> {
+    const { replica } = this.#parts;
     while (!signal.aborted) {
       const waiting = this.#waiting.splice(0);
       let pauseMs = INTERVAL_MS;
       try {
         while ((await this.#eraseMessages()) || (await this.#eraseUploads()));
         for (const resolve of waiting) resolve();
-        this.#parts.onOutcome(undefined);
+        replica.report('erasing', undefined);
       } catch (error) {
         // The servers may be unavailable, or another gateway may be erasing the same message: try again.
         if (!(error instanceof Error)) throw error;
         this.#waiting.unshift(...waiting);
-        if (!signal.aborted) this.#parts.onOutcome(error);
+        if (!signal.aborted) replica.report('erasing', error);
         pauseMs = RETRY_MS;
       }
       await this.#pause(pauseMs, signal);
@@ -93,18 +86,19 @@ export class StreamEraser {
 
   /** Returns whether there may be more. */
   async #eraseMessages(): Promise<boolean> {
-    const step = this.#parts.log.erasures(this.#doneMessage, STEP_SIZE);
+    const { log, replica } = this.#parts;
+    const step = log.erasures(this.#doneMessage, STEP_SIZE);
     const messages = new Map(step.map((erasure) => [erasure.position, erasure]));
     for (const erasure of messages.values()) await this.#erase(erasure);
     const erasedMessages = step.map(({ number }) => number);
-    if (step.length > 0) this.#parts.onErased({ erasedMessages, erasedUploads: [] });
+    if (step.length > 0) replica.erasedInStream({ erasedMessages, erasedUploads: [] });
     this.#doneMessage = erasedMessages.at(-1) ?? this.#doneMessage;
     return step.length > 0;
   }
 
   /** Erases one upload. Returns whether there may be more. */
   async #eraseUploads(): Promise<boolean> {
-    const { log, messages } = this.#parts;
+    const { log, messages, replica } = this.#parts;
     const [upload] = log.unusedUploads(this.#doneUpload, 1);
     if (upload === undefined) return false;
     const { number, name } = upload;
@@ -113,7 +107,7 @@ export class StreamEraser {
       while (await this.#eraseMessages());
       for await (const chunk of messages.chunksOf(name)) await this.#clear(chunk, name);
     }
-    this.#parts.onErased({ erasedMessages: [], erasedUploads: [number] });
+    replica.erasedInStream({ erasedMessages: [], erasedUploads: [number] });
     this.#doneUpload = number;
     return true;
   }
@@ -136,7 +130,8 @@ export class StreamEraser {
 
   /** Resolves with the replacement once the stream has it. Undefined if nothing of the message has to be erased. */
   async #replace({ position, first }: Erasure): Promise<Replacement | undefined> {
-    const { messages, log, format } = this.#parts;
+    const { messages, log, replica } = this.#parts;
+    const { format } = replica;
     const last = await messages.replacementOf(position);
     const message = last ?? (await messages.at(position));
     if (message === undefined) throw new Error(`The stream has lost message ${position}.`);

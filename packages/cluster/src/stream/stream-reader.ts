@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { DeliverPolicy, jetstream, jetstreamManager, type JsMsg } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
-import type { ReplicaStart } from '@open-presence/gateway/replica';
+import type { Replica, ReplicaStart } from '@open-presence/gateway/replica';
 
 import type { MessageHandler } from '../applying/message-handler.ts';
 import type { Publisher } from '../publishing/publisher.ts';
@@ -27,9 +27,8 @@ interface StreamReaderParts {
   readonly start: ReplicaStart;
   readonly handler: MessageHandler;
   readonly publisher: Publisher;
-  readonly signal: AbortSignal;
-  /** Called before reading, with the reason why no gateway stores anything; undefined if they store. */
-  readonly onReadOnly: (reason: string | undefined) => void;
+  /** Is told, before reading, why no gateway stores anything. */
+  readonly replica: Replica;
   /** Called once the applier has all that the stream had when it was last asked, and after each message since. */
   readonly onCaughtUp: () => void;
 }
@@ -63,7 +62,7 @@ export class StreamReader {
 
   /** Reads until aborted. Throws if this is not the stream that the copy has followed, or a message cannot be understood. */
   async follow(connection: NatsConnection): Promise<void> {
-    const { signal } = this.#parts;
+    const { signal } = this.#parts.replica;
     while (!signal.aborted) {
       try {
         await this.#check(connection);
@@ -91,14 +90,14 @@ export class StreamReader {
       );
     if (state.lastSeq < Math.max(position, this.#last))
       throw new WrongStream(`${name} has lost messages that this copy has applied.`);
-    this.#parts.onReadOnly(state.readOnly);
+    this.#parts.replica.setReadOnly(state.readOnly);
     this.#lastOfStream = state.lastSeq;
     this.#reportProgress();
   }
 
   async #consume(connection: NatsConnection): Promise<void> {
-    const { signal, start } = this.#parts;
-    const { address } = start;
+    const { signal } = this.#parts.replica;
+    const { address } = this.#parts.start;
     const erased = new StoredMessages(connection, await jetstreamManager(connection), address);
     const consumer = await jetstream(connection).consumers.get(address.stream, {
       deliver_policy: DeliverPolicy.StartSequence,
