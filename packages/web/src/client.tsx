@@ -13,28 +13,13 @@ import type { Locale } from '@open-presence/protocol';
 import { hydrate } from 'preact';
 
 import { App, type PageComponent } from './app.tsx';
-import type { PageData, PageName } from './page-data.ts';
+import type { PageData } from './page-data.ts';
 import { repeatedAddress } from './shell.ts';
 import { keepSending } from './speaking/outbox/sender.ts';
 import type { Words } from './words/en.ts';
 import { nameTab } from './speaking/outbox/tab.ts';
 
-const PAGES: Readonly<Record<PageName, () => Promise<{ readonly Page: unknown }>>> = {
-  entry: () => import('./pages/entry.tsx'),
-  error: () => import('./pages/error.tsx'),
-  garden: () => import('./pages/garden.tsx'),
-  house: () => import('./pages/house.tsx'),
-  inbox: () => import('./pages/inbox.tsx'),
-  notice: () => import('./pages/notice.tsx'),
-  offline: () => import('./pages/offline.tsx'),
-  room: () => import('./pages/room.tsx'),
-  search: () => import('./pages/search.tsx'),
-  speak: () => import('./pages/speak.tsx'),
-  text: () => import('./pages/text.tsx'),
-  visitor: () => import('./pages/visitor.tsx'),
-  waking: () => import('./pages/waking.tsx'),
-  write: () => import('./pages/write.tsx'),
-};
+const PAGES = import.meta.glob<PageComponent>('./pages/*.tsx', { import: 'Page' });
 
 const WORDS: Readonly<Record<Locale, () => Promise<Words>>> = {
   en: async () => (await import('./words/en.ts')).en,
@@ -48,9 +33,12 @@ async function takeOver(): Promise<void> {
   const sent = JSON.parse(json) as PageData;
   const { pathname, searchParams } = new URL(location.href);
   const data = { ...sent, shell: { ...sent.shell, ...repeatedAddress(pathname, searchParams) } };
-  const [{ Page }, words] = await Promise.all([PAGES[data.page](), WORDS[data.shell.locale]()]);
-  // Each component takes the data of its own page.
-  hydrate(<App data={data} page={Page as PageComponent} words={words} />, root);
+  const [page, words] = await Promise.all([
+    PAGES[`./pages/${data.page}.tsx`]?.(),
+    WORDS[data.shell.locale](),
+  ]);
+  if (page === undefined) return;
+  hydrate(<App data={data} page={page} words={words} />, root);
   performance.mark('hydrated');
 }
 

@@ -6,9 +6,8 @@ import type { ComponentChildren, VNode } from 'preact';
 import { useContext, useEffect, useMemo, useRef, useState } from 'preact/hooks';
 
 import { WindowedList } from '../list/windowed-list.tsx';
-import { href, useShell, useWords } from '../shell.ts';
+import { addressWith, href, useShell, useWords } from '../shell.ts';
 import { rememberedAuthor } from '../speaking/form/remembered-author.ts';
-import { addressWith } from './address.ts';
 import { withAnswer, withMore } from './answers.ts';
 import type { EntryList as EntryListData, PageEntry } from './entry-data.ts';
 import { EntryComponentContext, type EntryViewOptions, MoreContext } from './entry-view.tsx';

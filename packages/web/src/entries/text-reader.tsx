@@ -4,8 +4,7 @@ import { useRef, useState } from 'preact/hooks';
 
 import { type Chunk, type ListSource, type Sides, WindowedList } from '../list/windowed-list.tsx';
 import type { EntryPage } from '../page-data.ts';
-import { href, useShell, useWords } from '../shell.ts';
-import { addressWith } from './address.ts';
+import { addressWith, href, useShell, useWords } from '../shell.ts';
 import type { TextPiece } from './entry-data.ts';
 import { fetchPiece } from './long-text.tsx';
 import { VisitorText } from './visitor-text.tsx';

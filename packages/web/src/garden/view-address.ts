@@ -1,5 +1,5 @@
 /** Keeps the view of the garden in the address, so that it can be sent to somebody. */
-import { addressWith } from '../entries/address.ts';
+import { addressWith } from '../shell.ts';
 import type { ChosenAuthor } from './main-authors.ts';
 import type { GardenPicture } from './picture.ts';
 import type { TimeRange } from './garden-data.ts';

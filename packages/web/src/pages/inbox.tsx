@@ -2,11 +2,10 @@
 import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 
-import { addressWith } from '../entries/address.ts';
 import { EntryList } from '../entries/entry-list.tsx';
 import { SeenContext } from '../entries/entry-view.tsx';
 import type { InboxPage } from '../page-data.ts';
-import { queryIn, useShell, useWords } from '../shell.ts';
+import { addressWith, queryIn, useShell, useWords } from '../shell.ts';
 import { rememberedAuthor } from '../speaking/form/remembered-author.ts';
 import { inboxRead, markInboxRead } from '../visit.ts';
 import { VisitorLink } from '../visitor-name.tsx';

@@ -3,14 +3,13 @@ import { KINDS, type Kind } from '@open-presence/protocol';
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 
-import { addressWith } from '../entries/address.ts';
 import { EntryList } from '../entries/entry-list.tsx';
 import { SeenContext } from '../entries/entry-view.tsx';
 import type { PresenceChange } from '../entries/live-entries.ts';
 import { NewSince, SinceLink, useSeenIn } from '../news.tsx';
 import type { RoomPage } from '../page-data.ts';
 import { RoomTitle } from '../room-title.tsx';
-import { href, useShell, useWords } from '../shell.ts';
+import { addressWith, href, useShell, useWords } from '../shell.ts';
 import { Replies } from '../speaking/replies.tsx';
 import { TakePart } from '../speaking/take-part.tsx';
 import { VisitorLink, VisitorName } from '../visitor-name.tsx';

@@ -2,10 +2,9 @@
 import { KINDS } from '@open-presence/protocol';
 import type { VNode } from 'preact';
 
-import { addressWith } from '../entries/address.ts';
 import { EntryView } from '../entries/entry-view.tsx';
 import type { SearchPage, SearchResult } from '../page-data.ts';
-import { href, queryIn, useShell, useWords } from '../shell.ts';
+import { addressWith, href, queryIn, useShell, useWords } from '../shell.ts';
 
 /** Parameters that say where in the results the page begins. */
 const CURSORS = ['skip', 'before', 'after'];

@@ -2,7 +2,6 @@
 import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 
-import { addressWith } from '../entries/address.ts';
 import { BriefEntry } from '../entries/brief-entry.tsx';
 import { EntryList } from '../entries/entry-list.tsx';
 import { LiveEntries } from '../entries/live-entries.ts';
@@ -10,7 +9,7 @@ import { withoutWithheld } from '../entries/withheld-entry.ts';
 import { Plants } from '../garden/plants.tsx';
 import { Moment } from '../moment.tsx';
 import type { VisitorPage } from '../page-data.ts';
-import { href, useShell, useWords } from '../shell.ts';
+import { addressWith, href, useShell, useWords } from '../shell.ts';
 import { Replies } from '../speaking/replies.tsx';
 import { TakePart } from '../speaking/take-part.tsx';
 import { Isolated, isWholeName, VisitorName } from '../visitor-name.tsx';
