@@ -8,7 +8,7 @@ import { useEffect, useState } from 'preact/hooks';
 
 import { Count, useNews, WithNews } from './news.tsx';
 import type { PageData, PageName } from './page-data.ts';
-import { href, hrefIn, pathOf, ShellContext, useShell, useWords, WordsContext } from './shell.ts';
+import { FrameContext, href, hrefIn, pathOf, useShell, useWords } from './shell.ts';
 import type { Words } from './words/en.ts';
 import { ShareLink } from './share-link.tsx';
 import { OutboxList } from './speaking/outbox/outbox-list.tsx';
@@ -26,15 +26,13 @@ const WITH_FORMS: ReadonlySet<PageName> = new Set(['house', 'room', 'entry', 'vi
 
 export function App({ data, page: Page, words }: AppProps): VNode {
   return (
-    <ShellContext.Provider value={data.shell}>
-      <WordsContext.Provider value={words}>
-        <WithNews>
-          <Layout hasForms={WITH_FORMS.has(data.page)}>
-            <Page data={data} />
-          </Layout>
-        </WithNews>
-      </WordsContext.Provider>
-    </ShellContext.Provider>
+    <FrameContext.Provider value={{ shell: data.shell, words }}>
+      <WithNews>
+        <Layout hasForms={WITH_FORMS.has(data.page)}>
+          <Page data={data} />
+        </Layout>
+      </WithNews>
+    </FrameContext.Provider>
   );
 }
 

@@ -2,7 +2,7 @@
 import type { VNode } from 'preact';
 
 import type { RoomName } from './page-data.ts';
-import { useShell } from './shell.ts';
+import { href, useShell } from './shell.ts';
 
 export function RoomTitle({ room: { title, translation } }: { readonly room: RoomName }): VNode {
   const { locale } = useShell();
@@ -14,5 +14,16 @@ export function RoomTitle({ room: { title, translation } }: { readonly room: Roo
         {translation}
       </span>
     </>
+  );
+}
+
+/** Nothing for a room that this place does not have. */
+export function RoomLink({ slug }: { readonly slug: string | undefined }): VNode | null {
+  const shell = useShell();
+  const room = shell.rooms.find((one) => one.slug === slug);
+  return room === undefined ? null : (
+    <a href={href(shell, `/rooms/${room.slug}`)} title={room.translation}>
+      {room.title}
+    </a>
   );
 }

@@ -5,20 +5,25 @@ import { useContext } from 'preact/hooks';
 import type { Shell } from './page-data.ts';
 import type { Words } from './words/en.ts';
 
-export const ShellContext: Context<Shell | undefined> = createContext<Shell | undefined>(undefined);
-
-export function useShell(): Shell {
-  const shell = useContext(ShellContext);
-  if (shell === undefined) throw new Error('A component stands outside of the layout');
-  return shell;
+interface Frame {
+  readonly shell: Shell;
+  readonly words: Words;
 }
 
-export const WordsContext: Context<Words | undefined> = createContext<Words | undefined>(undefined);
+export const FrameContext: Context<Frame | undefined> = createContext<Frame | undefined>(undefined);
+
+export function useFrame(): Frame {
+  const frame = useContext(FrameContext);
+  if (frame === undefined) throw new Error('A component stands outside of the layout');
+  return frame;
+}
+
+export function useShell(): Shell {
+  return useFrame().shell;
+}
 
 export function useWords(): Words {
-  const words = useContext(WordsContext);
-  if (words === undefined) throw new Error('A component stands outside of the layout');
-  return words;
+  return useFrame().words;
 }
 
 /** The address of another page. Keeps the language that the visitor chose. */
@@ -86,4 +91,11 @@ export function addressWith(
   }
   const text = changed.toString();
   return text === '' ? path : `${path}?${text}`;
+}
+
+/** Does something in place of following a link, unless the visitor asks for a new tab or window. */
+export function inPlace(event: MouseEvent, act: () => void): void {
+  if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+  event.preventDefault();
+  act();
 }

@@ -2,6 +2,7 @@
  * What is new since the last visit. Only this device knows when that was and what was read since. The gateway
  * only counts the entries after a cursor, and stores nothing of it.
  */
+import { fetchJson } from './fetch-json.ts';
 import { rememberedAuthor } from './speaking/form/remembered-author.ts';
 import { store, stored } from './storage.ts';
 import { isWholeName } from './visitor-name.tsx';
@@ -70,6 +71,7 @@ export function markRoomRead(slug: string, head: number): void {
   store(KEY, { ...visit, read: { ...visit.read, [slug]: head } });
 }
 
+/** Undefined on a first visit. */
 export async function fetchNews({ since, read }: Visit): Promise<NewsCounts | undefined> {
   if (since === undefined) return undefined;
   const query = new URLSearchParams({ after: String(since.seq) });
@@ -79,8 +81,7 @@ export async function fetchNews({ since, read }: Visit): Promise<NewsCounts | un
     query.set('concerns', name);
     query.set('inbox', String(inboxRead(name) ?? since.seq));
   }
-  const answer = await fetch(`/web/news?${query.toString()}`);
-  return answer.ok ? ((await answer.json()) as NewsCounts) : undefined;
+  return (await fetchJson(`/web/news?${query.toString()}`)) as NewsCounts;
 }
 
 function rememberedName(): string | undefined {

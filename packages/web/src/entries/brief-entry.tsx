@@ -3,6 +3,7 @@ import type { ComponentChildren, VNode } from 'preact';
 
 import { KindMark } from '../kind-mark.tsx';
 import { Moment } from '../moment.tsx';
+import { RoomLink } from '../room-title.tsx';
 import { href, useShell, useWords } from '../shell.ts';
 import { VisitorLink } from '../visitor-name.tsx';
 import type { PageEntry } from './entry-data.ts';
@@ -18,7 +19,6 @@ export function BriefEntry({ entry, children }: BriefEntryProps): VNode {
   const { entry: words } = useWords();
   const { withheld } = entry;
   const { name } = shell.kinds[entry.kind];
-  const room = shell.rooms.find(({ slug }) => slug === entry.room);
   return (
     <li class="brief" data-kind={entry.kind}>
       <KindMark kind={entry.kind} />
@@ -33,11 +33,7 @@ export function BriefEntry({ entry, children }: BriefEntryProps): VNode {
         <a href={href(shell, `/entries/${entry.id}`)}>
           {name}, <Moment timestamp={entry.timestamp} relative />
         </a>
-        {room !== undefined && (
-          <a href={href(shell, `/rooms/${room.slug}`)} title={room.translation}>
-            {room.title}
-          </a>
-        )}
+        <RoomLink slug={entry.room} />
         {children}
       </p>
       <p class="brief-text" dir="auto">

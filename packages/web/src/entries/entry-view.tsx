@@ -10,7 +10,8 @@ import { useContext, useEffect, useState } from 'preact/hooks';
 
 import { KindMark } from '../kind-mark.tsx';
 import { Moment } from '../moment.tsx';
-import { href, useShell, useWords } from '../shell.ts';
+import { RoomLink } from '../room-title.tsx';
+import { href, inPlace, useShell, useWords } from '../shell.ts';
 import { Isolated, VisitorLink } from '../visitor-name.tsx';
 import type { PageEntry } from './entry-data.ts';
 import { FormattedText } from './formatted-text.tsx';
@@ -76,13 +77,8 @@ export function EntryView({
   useEffect(() => {
     if (isDrafted) setReplying(true);
   }, [isDrafted]);
-  const toggleReply = (event: MouseEvent): void => {
-    if (event.ctrlKey || event.metaKey || event.shiftKey) return;
-    event.preventDefault();
-    setReplying(!isReplying);
-  };
+  const toggleReply = (event: MouseEvent): void => inPlace(event, () => setReplying(!isReplying));
   const path = href(shell, `/entries/${id}`);
-  const room = shell.rooms.find(({ slug }) => slug === entry.room);
   return (
     <article class="entry" id={`e${seq}`} data-kind={kind} aria-labelledby={`h${seq}`}>
       {seenSeq !== undefined && above !== undefined && seq <= seenSeq && above > seenSeq && (
@@ -119,11 +115,7 @@ export function EntryView({
         {answers === undefined && replies > 0 && (
           <a href={`${path}#replies`}>{words.answerCount(replies)}</a>
         )}
-        {showsRoom && room !== undefined && (
-          <a href={href(shell, `/rooms/${room.slug}`)} title={room.translation}>
-            {room.title}
-          </a>
-        )}
+        {showsRoom && <RoomLink slug={entry.room} />}
       </footer>
       {Reply !== undefined && isReplying && (
         <div class="entry-reply">
@@ -147,9 +139,7 @@ function Answers({ entry: { id, answers = [], replies = 0 } }: EntryViewProps): 
   const more = replies - answers.length;
   if (answers.length === 0 && more <= 0) return null;
   const path = href(shell, `/entries/${id}#replies`);
-  const load = (event: MouseEvent): void => {
-    if (event.ctrlKey || event.metaKey || event.shiftKey) return;
-    event.preventDefault();
+  const load = (): void => {
     const after = String(answers.at(-1)?.seq ?? 0);
     const which = { inReplyTo: id, answers: 'nested', order: 'oldest', after, limit: MORE };
     fetchBatch(new URLSearchParams(which).toString()).then(
@@ -164,7 +154,7 @@ function Answers({ entry: { id, answers = [], replies = 0 } }: EntryViewProps): 
       ))}
       {more > 0 && (
         <p class="entry-more">
-          <a href={path} onClick={load}>
+          <a href={path} onClick={(event) => inPlace(event, load)}>
             {words.moreAnswers(more)}
           </a>
         </p>

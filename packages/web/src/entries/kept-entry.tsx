@@ -7,7 +7,7 @@ import { jsxTemplate } from 'preact/jsx-runtime';
 import { renderToString } from 'preact-render-to-string';
 
 import type { Shell } from '../page-data.ts';
-import { ShellContext, useShell, useWords, WordsContext } from '../shell.ts';
+import { FrameContext, useFrame } from '../shell.ts';
 import { EntryView, type EntryViewProps } from './entry-view.tsx';
 
 /** UTF-16 code units of all HTML and keys that are kept. */
@@ -20,17 +20,14 @@ let size = 0;
 /** Leaves out `above`: it only serves to mark what is new to a visitor, which browsers do by script. */
 export function KeptEntry(props: EntryViewProps): VNode {
   const { above: _, ...view } = props;
-  const shell = useShell();
-  const words = useWords();
-  const key = frameKey(shell) + JSON.stringify(view);
+  const frame = useFrame();
+  const key = frameKey(frame.shell) + JSON.stringify(view);
   let html = kept.get(key);
   if (html === undefined) {
     html = renderToString(
-      <ShellContext.Provider value={shell}>
-        <WordsContext.Provider value={words}>
-          <EntryView {...view} />
-        </WordsContext.Provider>
-      </ShellContext.Provider>,
+      <FrameContext.Provider value={frame}>
+        <EntryView {...view} />
+      </FrameContext.Provider>,
     );
     size += key.length + html.length;
   } else kept.delete(key);

@@ -4,6 +4,7 @@
  */
 import { KINDS } from '@open-presence/protocol';
 
+import { fetchJson } from '../fetch-json.ts';
 import type { EntryBatch, PageEntry } from './entry-data.ts';
 import { fetchWithheld, type Withholding } from './withheld-entry.ts';
 
@@ -148,9 +149,7 @@ export class LiveEntries {
   async #showAgain(shown: Withholding): Promise<void> {
     if (document.getElementById(`e${shown.seq}`) === null) return;
     this.#showing.add(shown.id);
-    const answer = await fetch(`/web/entries/${shown.id}`);
-    if (!answer.ok) return;
-    const entry = (await answer.json()) as PageEntry;
+    const entry = (await fetchJson(`/web/entries/${shown.id}`)) as PageEntry;
     if (this.#showing.delete(shown.id)) this.#options.onWithheld([{ ...shown, entry }]);
   }
 
@@ -192,7 +191,5 @@ export class LiveEntries {
 
 /** `query`: parameters of `/web/entries`. Rejects if the gateway cannot be reached, or cannot answer. */
 export async function fetchBatch(query: string): Promise<EntryBatch> {
-  const answer = await fetch(`/web/entries?${query}`);
-  if (!answer.ok) throw new Error(`${answer.status}`);
-  return (await answer.json()) as EntryBatch;
+  return (await fetchJson(`/web/entries?${query}`)) as EntryBatch;
 }

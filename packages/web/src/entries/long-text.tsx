@@ -2,7 +2,8 @@
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 
-import { href, useShell, useWords } from '../shell.ts';
+import { fetchJson } from '../fetch-json.ts';
+import { href, inPlace, useShell, useWords } from '../shell.ts';
 import type { PageEntry, TextPiece } from './entry-data.ts';
 import { VisitorText } from './visitor-text.tsx';
 
@@ -23,11 +24,8 @@ export function LongText({ entry, size }: LongTextProps): VNode {
   const { id, text } = entry;
   const isText = text.length > 1000;
   const path = href(shell, isText ? `/entries/${id}` : `/entries/${id}?of=json`);
-  const open = (event: MouseEvent): void => {
-    if (!isText || size > MAX_PIECES * PIECE_SIZE || event.ctrlKey || event.metaKey) return;
-    event.preventDefault();
-    readAll(id).then(setWhole, () => location.assign(path));
-  };
+  const isShort = isText && size <= MAX_PIECES * PIECE_SIZE;
+  const open = (): void => void readAll(id).then(setWhole, () => location.assign(path));
   return (
     <>
       {text !== '' && (
@@ -38,7 +36,7 @@ export function LongText({ entry, size }: LongTextProps): VNode {
       )}
       {whole === undefined && (
         <p class="entry-more">
-          <a href={path} onClick={open}>
+          <a href={path} onClick={(event) => isShort && inPlace(event, open)}>
             {isText ? words.readOn : words.everything}
           </a>{' '}
           <span>{words.size(size)}</span>
@@ -60,7 +58,5 @@ export async function fetchPiece(
   of: 'text' | 'json',
   part: number,
 ): Promise<TextPiece> {
-  const answer = await fetch(`/web/entries/${id}/${of}?part=${part}`);
-  if (!answer.ok) throw new Error(`${answer.status}`);
-  return (await answer.json()) as TextPiece;
+  return (await fetchJson(`/web/entries/${id}/${of}?part=${part}`)) as TextPiece;
 }

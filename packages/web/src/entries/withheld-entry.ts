@@ -1,4 +1,5 @@
 /** Takes the words of a withheld entry out of an open page, and puts them back when it is shown again. */
+import { fetchJson } from '../fetch-json.ts';
 import type { PageEntry } from './entry-data.ts';
 
 /** One withholding of an entry, or the end of one, as the gateway reports it (PROTOCOL.md section 4.7). */
@@ -44,8 +45,9 @@ function withoutWords(entry: PageEntry, withholdings: readonly Withholding[]): P
 
 /** The newest withholdings that still hold. Rejects if the gateway cannot be reached. */
 export async function fetchWithheld(): Promise<readonly Withholding[]> {
-  const answer = await fetch(`/api/withheld?limit=${MAX_MISSED}`);
-  const { withheld } = (await answer.json()) as { readonly withheld: readonly Withholding[] };
+  const { withheld } = (await fetchJson(`/api/withheld?limit=${MAX_MISSED}`)) as {
+    readonly withheld: readonly Withholding[];
+  };
   // The newest case of an entry comes first.
   const known = new Set<string>();
   return withheld.filter(({ id, state }) => {

@@ -5,7 +5,7 @@ import { useWords } from '../shell.ts';
 import { Isolated } from '../visitor-name.tsx';
 import { growBloom } from './growth/plant.ts';
 import type { Author, ChosenAuthor, Hues } from './main-authors.ts';
-import { Outlines } from './still-growth.tsx';
+import { Outlines } from './still-picture.tsx';
 
 interface AuthorsProps {
   readonly authors: readonly Author[];

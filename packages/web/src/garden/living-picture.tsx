@@ -2,26 +2,17 @@
 import type { VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 
-import type { GardenPage } from '../page-data.ts';
 import { href, useShell, useWords } from '../shell.ts';
 import { Caption, type Described, spokenText } from './caption.tsx';
-import type { GardenEntry } from './garden-data.ts';
 import type { OpenEntry } from './interaction.ts';
-import type { Author } from './main-authors.ts';
-import type { GardenPicture } from './picture.ts';
+import type { GardenPicture, PictureOptions } from './picture.ts';
 
-interface LivingPictureProps {
-  readonly data: GardenPage;
+interface LivingPictureProps extends Omit<PictureOptions, 'locale' | 'onDescribe'> {
   /** Called once the picture has taken the place of the still one. */
   readonly onLive: (picture: GardenPicture) => void;
-  /** Called when the view has come to rest. */
-  readonly onRest: (picture: GardenPicture) => void;
-  readonly onAuthors: (authors: readonly Author[]) => void;
-  readonly onEntries: (entries: readonly GardenEntry[]) => void;
 }
 
-export function LivingPicture(props: LivingPictureProps): VNode | null {
-  const { data, onLive, onRest, onAuthors, onEntries } = props;
+export function LivingPicture({ onLive, ...options }: LivingPictureProps): VNode | null {
   const shell = useShell();
   const words = useWords();
   const { garden } = words;
@@ -44,19 +35,11 @@ export function LivingPicture(props: LivingPictureProps): VNode | null {
       import('./interaction.ts'),
     ]);
     const context = canvas.current?.getContext('2d') ?? null;
-    if (signal.aborted || stage.current === null || canvas.current === null || context === null)
-      return;
-    const { entries, activity, silences } = data;
+    if (signal.aborted || stage.current === null || context === null) return;
     const made = new GardenPicture(context, {
-      canvas: canvas.current,
+      ...options,
       locale: shell.locale,
-      entries,
-      activity,
-      silences,
       onDescribe: (item, box) => setDescribed(item && box && { item, box }),
-      onRest,
-      onAuthors,
-      onEntries,
     });
     picture.current = made;
     signal.addEventListener('abort', () => made.close());

@@ -3,7 +3,8 @@
  * than the view needs, however long the log is. Knows nothing of pointers, keys or words: `interaction.ts`
  * moves it, and the page describes the item that is pointed at.
  */
-import type { Activity, GardenEntry, TimeRange } from './garden-data.ts';
+import type { GardenPage } from '../page-data.ts';
+import type { GardenEntry } from './garden-data.ts';
 import { itemAt } from './canvas/hit-test.ts';
 import { type Author, type ChosenAuthor, type Hues, mainAuthors } from './main-authors.ts';
 import { MovingView } from './time/moving-view.ts';
@@ -20,15 +21,11 @@ import {
 import { fetchGarden, followEntries, TileCache } from './time/tile-cache.ts';
 import { tilesIn } from './time/tile.ts';
 import { Timeline } from './time/timeline.ts';
-import { watchCanvas } from './canvas/watch-canvas.ts';
 
 export interface PictureOptions {
-  readonly canvas: HTMLCanvasElement;
+  /** Its entries are shown until tiles are loaded. */
+  readonly data: Pick<GardenPage, 'activity' | 'entries' | 'silences'>;
   readonly locale: string;
-  /** The newest entries, shown until tiles are loaded. */
-  readonly entries: readonly GardenEntry[];
-  readonly activity: Pick<Activity, 'head' | 'oldest' | 'newest'>;
-  readonly silences: readonly TimeRange[];
   /** Called when another item is pointed at or focused, and when it has moved. */
   readonly onDescribe: (item: SceneItem | undefined, box: Box | undefined) => void;
   /** Called with the main authors of the growths in view, when they have changed. */
@@ -70,7 +67,7 @@ export class GardenPicture {
 
   constructor(context: CanvasRenderingContext2D, options: PictureOptions) {
     this.#options = options;
-    const { canvas, locale, entries, activity, silences } = options;
+    const { activity, entries, silences } = options.data;
     const { oldest, newest } = activity;
     const timeline = new Timeline(silences, oldest, newest, activity.head);
     this.timeline = timeline;
@@ -83,9 +80,9 @@ export class GardenPicture {
       onTravel: () => this.#redraw(),
     });
     this.#scene = sceneOfEntries(entries, timeline);
-    this.#painter = new Painter(canvas, context, locale);
+    this.#painter = new Painter(context, options.locale);
     this.#tiles = new TileCache(() => this.#refresh());
-    this.#watch(canvas);
+    this.#watch(context.canvas);
     void followEntries(activity.head, this.#closing.signal, (added) => this.#add(added));
   }
 
@@ -97,10 +94,6 @@ export class GardenPicture {
 
   get focused(): SceneItem | undefined {
     return this.#focused;
-  }
-
-  get pointed(): SceneItem | undefined {
-    return this.#pointed;
   }
 
   /** Zooms towards the focused item, or towards the middle. */
@@ -243,16 +236,24 @@ export class GardenPicture {
     this.#refresh();
   }
 
+  /** Follows the canvas: its size, whether it is in sight, and what the visitor prefers. */
   #watch(canvas: HTMLCanvasElement): void {
     const { signal } = this.#closing;
-    watchCanvas(canvas, signal, {
-      onResize: (size) => this.#resize(size),
-      onSight: (isInSight) => {
-        this.#isInSight = isInSight;
-        this.#redraw();
-      },
-      onAppearance: () => this.#redraw(),
+    const resized = new ResizeObserver(() => {
+      this.#resize({ width: canvas.clientWidth, height: canvas.clientHeight });
     });
+    resized.observe(canvas);
+    const seen = new IntersectionObserver((changes) => {
+      this.#isInSight = changes.at(-1)?.isIntersecting ?? true;
+      this.#redraw();
+    });
+    seen.observe(canvas);
+    signal.addEventListener('abort', () => {
+      resized.disconnect();
+      seen.disconnect();
+    });
+    for (const query of ['(prefers-reduced-motion: reduce)', '(prefers-color-scheme: dark)'])
+      matchMedia(query).addEventListener('change', () => this.#redraw(), { signal });
   }
 
   #resize(size: PictureSize): void {

@@ -1,16 +1,42 @@
-/** The newest entries as a drawing that needs no script, and the land that the canvas lies on. */
+/** Growths as drawings that need no script, and the land that the canvas lies on. */
+import { isolated } from '@open-presence/protocol';
 import type { VNode } from 'preact';
 
-import { href, useShell } from '../shell.ts';
+import { href, useShell, useWords } from '../shell.ts';
+import { coloursOf } from './colours.ts';
 import type { GardenEntry } from './garden-data.ts';
-import type { Hues } from './main-authors.ts';
+import { grow } from './growth/grow.ts';
+import { type Growth, GREATEST } from './growth/outline.ts';
+import { type Author, distinctHues, type Hues } from './main-authors.ts';
 import { HORIZON, type PictureSize, unitFor } from './place.ts';
 import { sceneOfEntries } from './scene.ts';
-import { StillGrowth } from './still-growth.tsx';
 import { positionOf, wholeRange } from './time/time-view.ts';
 import { timelineOf } from './time/timeline.ts';
 
 const SIZE: PictureSize = { width: 1200, height: 560 };
+
+interface PlantsProps {
+  /** Missing in the browser. */
+  readonly entries: readonly GardenEntry[] | undefined;
+  readonly label: string;
+}
+
+/** Preact keeps the children that the server gave to an element with HTML of its own. */
+const AS_IT_IS = { __html: '' };
+
+/** A small garden of some entries. The server draws it, and the script leaves it as it is. */
+export function Plants({ entries = [], label }: PlantsProps): VNode {
+  if (!import.meta.env.SSR)
+    return <div class="garden-picture plants" dangerouslySetInnerHTML={AS_IT_IS} />;
+  return (
+    <div class="garden-picture plants">
+      <Land />
+      {entries.length > 0 && (
+        <StillPicture entries={entries} hues={distinctHues([])} label={label} />
+      )}
+    </div>
+  );
+}
 
 export function Land(): VNode {
   return (
@@ -31,12 +57,11 @@ interface StillPictureProps {
   readonly entries: readonly GardenEntry[];
   readonly hues: Hues;
   readonly label: string;
-  /** The name of a growth: what it is, and whose. */
-  readonly nameOf: (entry: GardenEntry) => string;
 }
 
-export function StillPicture({ entries, hues, label, nameOf }: StillPictureProps): VNode {
+export function StillPicture({ entries, hues, label }: StillPictureProps): VNode {
   const shell = useShell();
+  const { garden } = useWords();
   const times = entries.map(({ time }) => time);
   const timeline = timelineOf(times);
   const whole = timeline.places({ from: Math.min(...times), to: Math.max(...times) });
@@ -50,19 +75,43 @@ export function StillPicture({ entries, hues, label, nameOf }: StillPictureProps
       role="group"
       aria-label={label}
     >
-      {sceneOfEntries(entries, timeline).growths.map((growth) => (
-        <a key={growth.entry.id} href={href(shell, `/entries/${growth.entry.id}`)} tabIndex={-1}>
-          <title>{nameOf(growth.entry)}</title>
-          <StillGrowth
-            growth={growth}
-            hues={hues}
-            unit={unit}
-            x={positionOf(view, growth.time) * SIZE.width}
-            y={growth.place.y * SIZE.height}
-          />
-        </a>
-      ))}
+      {sceneOfEntries(entries, timeline).growths.map(({ entry, place, time }) => {
+        const { id, kind, author } = entry;
+        const x = Math.round(positionOf(view, time) * SIZE.width);
+        const y = Math.round(place.y * SIZE.height);
+        const scale = Math.round(((unit * place.scale) / GREATEST) * 1000) / 1000;
+        return (
+          <a key={id} href={href(shell, `/entries/${id}`)} tabIndex={-1}>
+            <title>{`${shell.kinds[kind].name}, ${isolated(author ?? garden.unnamed)}`}</title>
+            <g transform={`translate(${x} ${y}) scale(${scale})`}>
+              <Outlines growth={grow(kind, entry)} author={author} hues={hues} />
+            </g>
+          </a>
+        );
+      })}
     </svg>
+  );
+}
+
+interface OutlinesProps {
+  readonly growth: Growth;
+  readonly author: Author;
+  readonly hues: Hues;
+}
+
+export function Outlines({ growth, author, hues }: OutlinesProps): VNode {
+  const colourOf = coloursOf(author, undefined, hues);
+  return (
+    <>
+      {growth.outlines.map(({ tone, width, path }) => (
+        <path
+          key={`${tone} ${width ?? 0}`}
+          d={path}
+          {...{ [width === undefined ? 'fill' : 'stroke']: colourOf(tone) }}
+          stroke-width={width}
+        />
+      ))}
+    </>
   );
 }
 

@@ -8,8 +8,10 @@ import { EntryView } from '../entries/entry-view.tsx';
 import { FreeMembers } from '../entries/free-members.tsx';
 import { TextReader } from '../entries/text-reader.tsx';
 import { withoutWithheld } from '../entries/withheld-entry.ts';
+import { fetchJson } from '../fetch-json.ts';
 import type { EntryPage } from '../page-data.ts';
-import { href, useShell, useWords } from '../shell.ts';
+import { href, inPlace, useShell, useWords } from '../shell.ts';
+import { RoomLink } from '../room-title.tsx';
 import { Replies } from '../speaking/replies.tsx';
 import { TakePart } from '../speaking/take-part.tsx';
 import { isWholeName } from '../visitor-name.tsx';
@@ -21,18 +23,13 @@ export function Page({ data }: { readonly data: EntryPage }): VNode {
   const [entry, setEntry] = useState(data.entry);
   const [ancestors, setAncestors] = useState(data.ancestors);
   const piece = entry.withheld === undefined ? data.piece : undefined;
-  const room = shell.rooms.find(({ slug }) => slug === entry.room);
   const { members, truncatedSize } = entry;
   return (
     <>
       <h1 class="thread-title">
         {shell.kinds[entry.kind].name}
-        {room !== undefined && (
-          <>
-            {' · '}
-            <a href={href(shell, `/rooms/${room.slug}`)}>{room.title}</a>
-          </>
-        )}
+        {shell.rooms.some(({ slug }) => slug === entry.room) && ' · '}
+        <RoomLink slug={entry.room} />
       </h1>
       <Ancestors
         shown={ancestors}
@@ -113,16 +110,13 @@ function Ancestors({ shown, of, onMore }: AncestorsProps): VNode | null {
   const next = top.inReplyTo;
   const isLoop = next === of.id || shown.some(({ id }) => id === next);
   const path = href(shell, `/entries/${next}`);
-  const load = (event: MouseEvent): void => {
-    if (next === undefined || event.ctrlKey || event.metaKey || event.shiftKey) return;
-    event.preventDefault();
-    readAncestors(next).then(onMore, () => location.assign(path));
-  };
+  const load = (id: string): void =>
+    void readAncestors(id).then(onMore, () => location.assign(path));
   return (
     <>
       {next !== undefined && !isLoop && (
         <p class="thread-up">
-          <a href={path} onClick={load}>
+          <a href={path} onClick={(event) => inPlace(event, () => load(next))}>
             {words.furtherUp}
           </a>
         </p>
@@ -142,9 +136,7 @@ const STEPS = 5;
 async function readAncestors(id: string): Promise<PageEntry[]> {
   const entries: PageEntry[] = [];
   for (let next: string | undefined = id; next !== undefined && entries.length < STEPS;) {
-    const answer = await fetch(`/web/entries/${next}`);
-    if (!answer.ok) throw new Error(`${answer.status}`);
-    const entry = (await answer.json()) as PageEntry;
+    const entry = (await fetchJson(`/web/entries/${next}`)) as PageEntry;
     entries.unshift(entry);
     next = entry.inReplyTo;
   }

@@ -1,5 +1,5 @@
 /** The garden: all entries as a picture over time, with their authors, their activity and a list. */
-import { isolated, type Kind } from '@open-presence/protocol';
+import type { Kind } from '@open-presence/protocol';
 import type { VNode } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 
@@ -27,7 +27,6 @@ const KINDS: readonly Kind[] = ['garden', 'seeds', 'shepit', 'resonance'];
 const MAX_LISTED = 24;
 
 export function Page({ data }: { readonly data: GardenPage }): VNode {
-  const shell = useShell();
   const { garden } = useWords();
   const [picture, setPicture] = useState<GardenPicture>();
   const [authors, setAuthors] = useState(() => mainAuthors(data.entries));
@@ -58,8 +57,6 @@ export function Page({ data }: { readonly data: GardenPage }): VNode {
     if (author !== undefined) choose(author, live);
     if (plant !== undefined) live.focusTime(plant);
   };
-  const nameOf = ({ kind, author }: GardenEntry): string =>
-    `${shell.kinds[kind].name}, ${isolated(author ?? garden.unnamed)}`;
   return (
     <div class="garden-page">
       <h1>{data.title}</h1>
@@ -67,7 +64,7 @@ export function Page({ data }: { readonly data: GardenPage }): VNode {
       <div class="garden-picture">
         <Land />
         {picture === undefined && data.entries.length > 0 && (
-          <StillPicture entries={data.entries} hues={hues} label={garden.picture} nameOf={nameOf} />
+          <StillPicture entries={data.entries} hues={hues} label={garden.picture} />
         )}
         <LivingPicture
           data={data}

@@ -5,11 +5,11 @@ import { ActivityPlot } from '../activity-plot.tsx';
 import { BriefEntry } from '../entries/brief-entry.tsx';
 import type { PageEntry } from '../entries/entry-data.ts';
 import { useLiveHouse } from '../house/live-house.ts';
-import { Plants } from '../garden/plants.tsx';
+import { Plants } from '../garden/still-picture.tsx';
 import { Moment } from '../moment.tsx';
 import { Count, NewSince, useNews } from '../news.tsx';
 import type { HousePage, HouseRoom, PageVisitor } from '../page-data.ts';
-import { RoomTitle } from '../room-title.tsx';
+import { RoomLink, RoomTitle } from '../room-title.tsx';
 import { href, useShell, useWords } from '../shell.ts';
 import { TakePart } from '../speaking/take-part.tsx';
 import { Isolated, VisitorLink } from '../visitor-name.tsx';
@@ -147,32 +147,26 @@ interface VisitorsProps {
 }
 
 function Visitors({ visitors, isHere = false }: VisitorsProps): VNode {
-  const shell = useShell();
   const { house } = useWords();
   return (
     <ul class="visitors">
-      {visitors.map(({ identity, room, seeking, lastSeen }) => {
-        const found = shell.rooms.find(({ slug }) => slug === room);
-        return (
-          <li key={identity}>
-            {isHere && <span class="dot" aria-hidden="true" />}
-            <b>
-              <VisitorLink name={identity} />
-            </b>
-            {seeking.length > 0 && (
-              <span class="visitor-seeking">
-                {house.seeks} <Isolated text={seeking.join(', ')} />
-              </span>
-            )}
-            <span class="visitor-where row">
-              {found !== undefined && (
-                <a href={href(shell, `/rooms/${found.slug}`)}>{found.title}</a>
-              )}
-              {!isHere && <Moment timestamp={lastSeen} relative />}
+      {visitors.map(({ identity, room, seeking, lastSeen }) => (
+        <li key={identity}>
+          {isHere && <span class="dot" aria-hidden="true" />}
+          <b>
+            <VisitorLink name={identity} />
+          </b>
+          {seeking.length > 0 && (
+            <span class="visitor-seeking">
+              {house.seeks} <Isolated text={seeking.join(', ')} />
             </span>
-          </li>
-        );
-      })}
+          )}
+          <span class="visitor-where row">
+            <RoomLink slug={room} />
+            {!isHere && <Moment timestamp={lastSeen} relative />}
+          </span>
+        </li>
+      ))}
     </ul>
   );
 }

@@ -6,7 +6,7 @@ import { BriefEntry } from '../entries/brief-entry.tsx';
 import { EntryList } from '../entries/entry-list.tsx';
 import { LiveEntries } from '../entries/live-entries.ts';
 import { withoutWithheld } from '../entries/withheld-entry.ts';
-import { Plants } from '../garden/plants.tsx';
+import { Plants } from '../garden/still-picture.tsx';
 import { Moment } from '../moment.tsx';
 import type { VisitorPage } from '../page-data.ts';
 import { addressWith, href, useShell, useWords } from '../shell.ts';

@@ -3,7 +3,7 @@ import type { Kind } from '@open-presence/protocol';
 import type { VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 
-import { href, pathOf, useShell, useWords } from '../shell.ts';
+import { href, inPlace, pathOf, useShell, useWords } from '../shell.ts';
 import { formsWithDraft } from './outbox/drafts.ts';
 import { OutboxList } from './outbox/outbox-list.tsx';
 import { formName, type SpeakFormProps } from './form/speak-form-props.ts';
@@ -39,9 +39,7 @@ export function TakePart({ kinds, first, ...form }: TakePartProps): VNode {
   useFormSoon();
   const pathTo = (kind: Kind): string =>
     href(shell, writePath({ ...form, kind, returnTo: `${page}#e{seq}` }));
-  const toggle = (event: MouseEvent, kind: Kind): void => {
-    if (event.ctrlKey || event.metaKey || event.shiftKey) return;
-    event.preventDefault();
+  const toggle = (kind: Kind): void => {
     setOpen(kind === open ? undefined : kind);
     isAskedFor.current = true;
   };
@@ -54,7 +52,7 @@ export function TakePart({ kinds, first, ...form }: TakePartProps): VNode {
               class={first !== undefined && at === 0 ? 'send' : `entry-kind kind-${kind}`}
               href={pathTo(kind)}
               {...(isReady ? { role: 'button' as const, 'aria-expanded': kind === open } : {})}
-              onClick={(event) => toggle(event, kind)}
+              onClick={(event) => inPlace(event, () => toggle(kind))}
               onKeyDown={(event) => {
                 if (event.key !== ' ') return;
                 event.preventDefault();

@@ -69,8 +69,8 @@ export class Painter {
   /** When a growth was first drawn, by id. */
   #born = new Map<string, number>();
 
-  constructor(canvas: HTMLCanvasElement, context: CanvasRenderingContext2D, locale: string) {
-    this.#canvas = canvas;
+  constructor(context: CanvasRenderingContext2D, locale: string) {
+    this.#canvas = context.canvas;
     this.#context = context;
     this.#locale = locale;
   }

@@ -1,4 +1,5 @@
 /** Loads the tiles of a view and keeps the most recently used ones. Also follows new entries. */
+import { fetchJson } from '../../fetch-json.ts';
 import type { Activity, GardenEntries, GardenEntry } from '../garden-data.ts';
 import {
   MAX_SINGLE,
@@ -102,12 +103,6 @@ async function fetchActivity({ from, to }: TileKey, signal: AbortSignal): Promis
   const range = `spans=${SPANS_PER_TILE}&from=${from}&to=${to}`;
   const query = `by=kind&${range}&samples=${MAX_SINGLE}`;
   return (await fetchJson(`/web/activity?${query}`, signal)) as Activity;
-}
-
-async function fetchJson(path: string, signal: AbortSignal): Promise<unknown> {
-  const response = await fetch(path, { signal });
-  if (!response.ok) throw new Error(`${path} was answered with ${response.status}`);
-  return await response.json();
 }
 
 function has({ from, to }: TileKey, { time }: GardenEntry): boolean {
