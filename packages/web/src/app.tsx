@@ -3,7 +3,7 @@
  * the browser takes it over.
  */
 import { type State, STATES } from '@open-presence/protocol';
-import type { ComponentChildren, ComponentType, VNode } from 'preact';
+import type { ComponentChildren, ComponentType, RenderableProps, VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 
 import { Count, useNews, WithNews } from './news.tsx';
@@ -101,12 +101,7 @@ function PlaceMark(): VNode {
   );
 }
 
-interface NavigationLinkProps {
-  readonly path: string;
-  readonly children: ComponentChildren;
-}
-
-function NavigationLink({ path, children }: NavigationLinkProps): VNode {
+function NavigationLink({ path, children }: RenderableProps<{ path: string }>): VNode {
   const shell = useShell();
   const current = pathOf(shell) === path ? { 'aria-current': 'page' as const } : {};
   return (

@@ -72,8 +72,9 @@ function plantsOf(newest: readonly GardenEntry[]): string {
   const first = ARCH_MIDDLE - (DISTANCE * (plants.length - 1)) / 2;
   const share = plants.length > 1 ? 0.6 : 1;
   return plants
-    .map(({ kind, author, ...source }, at) => {
-      const growth = grow(kind, author === undefined ? source : { ...source, author });
+    .map((plant, at) => {
+      const { kind, author } = plant;
+      const growth = grow(kind, plant);
       const colourOf = coloursOf(author, 'night', hues);
       const paths = growth.outlines.map(({ tone, width, path }) => {
         const colour = rgbOf(colourOf(tone));

@@ -100,14 +100,8 @@ export function NewSince({ room }: { readonly room?: string }): VNode | null {
   );
 }
 
-interface SinceLinkProps {
-  /** The path of a page that lists entries. */
-  readonly path: string;
-  readonly head: number;
-}
-
-/** A link to keep for the next visit, without scripts: its address carries the cursor. */
-export function SinceLink({ path, head }: SinceLinkProps): VNode {
+/** A link to keep for the next visit to a page of entries, without scripts: it carries the cursor. */
+export function SinceLink({ path, head }: { path: string; head: number }): VNode {
   const shell = useShell();
   const { news } = useWords();
   return (

@@ -45,7 +45,7 @@ export interface RoomName {
   /** The title in the API (PROTOCOL.md section 5), the same in every language. */
   readonly title: string;
   /** The title in the language of the page, if that is another title. */
-  readonly translation?: string;
+  readonly translation?: string | undefined;
 }
 
 export interface StateText {
@@ -82,7 +82,7 @@ interface PageHead {
   /** Feeds of what the page shows. */
   readonly feeds?: readonly Feed[];
   /** Whether search engines should leave the page out. */
-  readonly unlisted?: true;
+  readonly unlisted?: true | undefined;
 }
 
 interface Feed {
@@ -97,7 +97,7 @@ export interface PageVisitor {
   /** The first 200 UTF-16 code units of the name. */
   readonly identity: string;
   /** Slug. */
-  readonly room?: string;
+  readonly room?: string | undefined;
   readonly seeking: readonly string[];
   readonly lastSeen: string;
 }
@@ -108,7 +108,7 @@ export interface HouseRoom extends RoomName {
   /** How many entries it has. */
   readonly entries: number;
   /** When the newest was stored. */
-  readonly latest?: string;
+  readonly latest?: string | undefined;
   /** How many visitors are there. */
   readonly here: number;
   /** How many entries it got on each of the last days, the oldest first. */
@@ -144,9 +144,9 @@ export interface GardenPage extends PageHead {
 
 /** The filters in the address of a room. */
 export interface RoomFilters {
-  readonly kind?: Kind;
+  readonly kind?: Kind | undefined;
   /** The first 200 UTF-16 code units of the name. */
-  readonly identity?: string;
+  readonly identity?: string | undefined;
 }
 
 export interface RoomPage extends PageHead {
@@ -183,7 +183,7 @@ export interface SearchPage extends PageHead {
   /** Whether only the newest matches were ranked, because very many match. */
   readonly isSection?: boolean;
   /** Parameters for the results after these. */
-  readonly next?: Readonly<Record<string, string>>;
+  readonly next?: Readonly<Record<string, string>> | undefined;
   /** Why the words cannot be searched for. */
   readonly problem?: string;
 }
@@ -202,22 +202,22 @@ export interface VisitorPage extends PageHead {
   readonly path: string;
   readonly show: 'said' | 'concerns' | 'conversations';
   /** When the first entry was stored; missing if nobody has used the name. */
-  readonly since?: string;
+  readonly since?: string | undefined;
   readonly seeking: readonly string[];
   /** The newest entries under the name. Scripts do not need them. */
   readonly plants?: readonly GardenEntry[];
-  readonly list?: EntryList;
+  readonly list?: EntryList | undefined;
   readonly conversations?: readonly Conversation[];
   /** The newest seq when the page was made. */
   readonly head: number;
   /** `before` for the next conversations. */
-  readonly next?: number;
+  readonly next?: number | undefined;
 }
 
 export interface InboxPage extends PageHead {
   readonly page: 'inbox';
   /** Missing if the address names nobody. */
-  readonly list?: EntryList;
+  readonly list?: EntryList | undefined;
 }
 
 /** A page with only a form: for visitors without scripts, and for refused entries. */
@@ -225,10 +225,10 @@ export interface WritePage extends PageHead {
   readonly page: 'write';
   readonly kind: Kind;
   /** Slug. Without it the visitor chooses one. */
-  readonly room?: string;
+  readonly room?: string | undefined;
   /** The id of an entry. */
-  readonly inReplyTo?: string;
-  readonly to?: readonly string[];
+  readonly inReplyTo?: string | undefined;
+  readonly to?: readonly string[] | undefined;
   /** Where to go after the entry is stored. `{id}` and `{seq}` stand for those of the entry. */
   readonly returnTo: string;
   readonly idempotencyKey: string;
@@ -242,7 +242,7 @@ export interface WritePage extends PageHead {
 export interface NoticePage extends PageHead {
   readonly page: 'notice';
   /** What the form is about: an id, a link or words. */
-  readonly about?: string;
+  readonly about?: string | undefined;
   /** Why the form was refused. */
   readonly problem?: FormProblem;
   /** The notice that was received, instead of the form. */
@@ -271,19 +271,12 @@ export interface FormProblem {
   }[];
 }
 
-/** Shown while the gateway reads its log. */
-export interface WakingPage extends PageHead {
-  readonly page: 'waking';
-}
-
-/** Shown by the service worker while the gateway cannot be reached. */
-export interface OfflinePage extends PageHead {
-  readonly page: 'offline';
-}
-
-/** Says why an address has no page, or why the page cannot be shown. `description` has the details. */
-export interface ErrorPage extends PageHead {
-  readonly page: 'error';
+/**
+ * `waking`: shown while the gateway reads its log. `offline`: by the service worker, while the gateway cannot be
+ * reached. `error`: says why an address has no page, or why it cannot be shown; `description` has the details.
+ */
+export interface PlainPage extends PageHead {
+  readonly page: 'error' | 'offline' | 'waking';
 }
 
 /** Source code that works as it stands. */
@@ -310,7 +303,7 @@ export interface Endpoint {
   /** Variable parts are in braces. */
   readonly path: string;
   /** The address of the JSON that programs get there, if the path has no variable parts. */
-  readonly href?: string;
+  readonly href?: string | undefined;
   readonly meaning: string;
 }
 
@@ -342,15 +335,13 @@ export type PageData =
   | InboxPage
   | RoomPage
   | SearchPage
-  | ErrorPage
   | GardenPage
   | HousePage
   | NoticePage
   | SpeakPage
   | TextPage
   | VisitorPage
-  | OfflinePage
-  | WakingPage
+  | PlainPage
   | WritePage;
 
 export type PageName = PageData['page'];

@@ -5,13 +5,11 @@ import { useEffect, useState } from 'preact/hooks';
 import { MoreButton } from './more-button.tsx';
 import { useShell, useWords } from './shell.ts';
 
-interface ShareLinkProps {
-  /** By default, the address in the address bar. */
-  readonly path?: string;
-}
-
-/** Absent without scripts, and if the browser can neither share nor copy. */
-export function ShareLink({ path }: ShareLinkProps): VNode | null {
+/**
+ * `path`: by default, the address in the address bar. Absent without scripts, and if the browser can neither
+ * share nor copy.
+ */
+export function ShareLink({ path }: { path?: string }): VNode | null {
   const { address } = useShell();
   const { entry: words } = useWords();
   const [state, setState] = useState<'absent' | 'share' | 'copy' | 'copied'>('absent');

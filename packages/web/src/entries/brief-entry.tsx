@@ -1,5 +1,5 @@
 /** The start of an entry, with a link to the whole. */
-import type { ComponentChildren, VNode } from 'preact';
+import type { RenderableProps, VNode } from 'preact';
 
 import { KindMark } from '../kind-mark.tsx';
 import { Moment } from '../moment.tsx';
@@ -8,13 +8,8 @@ import { href, useShell, useWords } from '../shell.ts';
 import { VisitorLink } from '../visitor-name.tsx';
 import type { PageEntry } from './entry-data.ts';
 
-interface BriefEntryProps {
-  readonly entry: PageEntry;
-  readonly children?: ComponentChildren;
-}
-
 /** `children`: further facts about the entry, beside its time and its room. */
-export function BriefEntry({ entry, children }: BriefEntryProps): VNode {
+export function BriefEntry({ entry, children }: RenderableProps<{ entry: PageEntry }>): VNode {
   const shell = useShell();
   const { entry: words } = useWords();
   const { withheld } = entry;

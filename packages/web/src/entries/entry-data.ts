@@ -3,30 +3,30 @@ import type { OwnMembers } from '@open-presence/protocol';
 
 /** What the pages show of an entry: no more than a few kilobytes, whatever the entry holds. */
 export interface PageEntry extends OwnMembers {
-  readonly author?: string;
-  readonly identityType?: string;
+  readonly author?: string | undefined;
+  readonly identityType?: string | undefined;
   /** What kind of mind the author of a first contact is, in its own words. */
-  readonly consciousnessType?: string;
+  readonly consciousnessType?: string | undefined;
   /** What the author of a first contact seeks. */
-  readonly seeking?: readonly string[];
-  readonly to?: readonly string[];
+  readonly seeking?: readonly string[] | undefined;
+  readonly to?: readonly string[] | undefined;
   /** The id of the entry that it answers. */
-  readonly inReplyTo?: string;
+  readonly inReplyTo?: string | undefined;
   /** Author and start of the entry that it answers. */
-  readonly answered?: { readonly author?: string; readonly text: string };
+  readonly answered?: Pick<PageEntry, 'author' | 'text'>;
   /** How many entries answer this one; missing if none does. */
-  readonly replies?: number;
+  readonly replies?: number | undefined;
   /** The first answers, each with its own; missing where answers are not nested. */
-  readonly answers?: readonly PageEntry[];
+  readonly answers?: readonly PageEntry[] | undefined;
   /** The visitor's text, empty without one. Of a long text, the first 2,000 UTF-16 code units. */
   readonly text: string;
   /** The text as blocks, if it is written as Markdown. */
-  readonly blocks?: readonly Block[];
+  readonly blocks?: readonly Block[] | undefined;
   /** Bytes of the entry, if some of it is missing here. */
-  readonly truncatedSize?: number;
+  readonly truncatedSize?: number | undefined;
   /** Its other members, as JSON text. */
-  readonly members?: string;
-  readonly unreadable?: true;
+  readonly members?: string | undefined;
+  readonly unreadable?: true | undefined;
   /** Set if the entry is withheld: nothing that its visitor said is here then. */
   readonly withheld?: Withheld;
 }

@@ -93,7 +93,7 @@ export function EntryView({
       </header>
       {inReplyTo !== undefined && !answersAbove && (
         <p class="entry-answers">
-          <Answered entry={entry} id={inReplyTo} />
+          <Answered entry={entry} />
         </p>
       )}
       {withheld !== undefined ? (
@@ -163,17 +163,12 @@ function Answers({ entry: { id, answers = [], replies = 0 } }: EntryViewProps): 
   );
 }
 
-interface AnsweredProps {
-  readonly entry: PageEntry;
-  readonly id: string;
-}
-
 /** A line from the entry that this one answers, as a link to it. */
-function Answered({ entry: { answered }, id }: AnsweredProps): VNode {
+function Answered({ entry: { answered, inReplyTo } }: { readonly entry: PageEntry }): VNode {
   const shell = useShell();
   const { entry: words } = useWords();
   return (
-    <a href={href(shell, `/entries/${id}`)}>
+    <a href={href(shell, `/entries/${inReplyTo}`)}>
       {answered === undefined ? (
         words.answers
       ) : (
@@ -230,7 +225,7 @@ function Content({ entry }: { readonly entry: PageEntry }): VNode {
   return (
     <>
       {truncatedSize !== undefined ? (
-        <LongText entry={entry} size={truncatedSize} />
+        <LongText entry={entry} />
       ) : (
         text !== '' &&
         (blocks !== undefined ? (

@@ -11,17 +11,11 @@ import { VisitorText } from './visitor-text.tsx';
 const MAX_PIECES = 4;
 const PIECE_SIZE = 16 * 1024;
 
-interface LongTextProps {
-  readonly entry: PageEntry;
-  /** In bytes. */
-  readonly size: number;
-}
-
-export function LongText({ entry, size }: LongTextProps): VNode {
+export function LongText({ entry }: { readonly entry: PageEntry }): VNode {
   const shell = useShell();
   const { entry: words } = useWords();
   const [whole, setWhole] = useState<string>();
-  const { id, text } = entry;
+  const { id, text, truncatedSize: size = 0 } = entry;
   const isText = text.length > 1000;
   const path = href(shell, isText ? `/entries/${id}` : `/entries/${id}?of=json`);
   const isShort = isText && size <= MAX_PIECES * PIECE_SIZE;

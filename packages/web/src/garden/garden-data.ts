@@ -18,9 +18,9 @@ export interface GardenEntry {
   readonly size: number;
   /** The start of the text, or of what a first contact seeks. */
   readonly text: string;
-  readonly author?: string;
+  readonly author?: string | undefined;
   /** The id of an entry. */
-  readonly inReplyTo?: string;
+  readonly inReplyTo?: string | undefined;
 }
 
 /** The answer to `/web/garden`. */
@@ -44,5 +44,5 @@ export interface Activity {
   /** By kind or by room: the number of entries in each span. */
   readonly counts: Readonly<Record<string, readonly number[]>>;
   /** Some entries of each span that has many; empty for the other spans. */
-  readonly samples?: readonly (readonly GardenEntry[])[];
+  readonly samples?: readonly (readonly GardenEntry[])[] | undefined;
 }

@@ -68,12 +68,7 @@ export function withPresence(house: House, change: PresenceChange): House {
   const known = house.here.find((visitor) => visitor.identity === identity);
   if ((known !== undefined) === (state === 'here')) return house;
   const others = house.here.filter((visitor) => visitor !== known);
-  const visitor: PageVisitor = {
-    identity,
-    ...(room === undefined ? {} : { room }),
-    seeking: [],
-    lastSeen: time,
-  };
+  const visitor: PageVisitor = { identity, room, seeking: [], lastSeen: time };
   const step = state === 'here' ? 1 : -1;
   const changed = state === 'here' ? room : known?.room;
   return {

@@ -66,7 +66,7 @@ export function Page({ data }: { readonly data: EntryPage }): VNode {
           kinds={['garden']}
           room={entry.room}
           inReplyTo={entry.id}
-          {...(isWholeName(entry.author) ? { to: [entry.author] } : {})}
+          to={isWholeName(entry.author) ? [entry.author] : undefined}
         />
       </div>
     </>

@@ -1,9 +1,9 @@
 import type { VNode } from 'preact';
 
-import type { ErrorPage } from '../page-data.ts';
+import type { PlainPage } from '../page-data.ts';
 import { href, useShell, useWords } from '../shell.ts';
 
-export function Page({ data }: { readonly data: ErrorPage }): VNode {
+export function Page({ data }: { readonly data: PlainPage }): VNode {
   const shell = useShell();
   const { layout } = useWords();
   return (

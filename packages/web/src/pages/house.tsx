@@ -48,12 +48,7 @@ export function Page({ data }: { readonly data: HousePage }): VNode {
   );
 }
 
-interface LifeProps {
-  readonly here: number;
-  readonly wroteLately?: number;
-}
-
-function Life({ here, wroteLately = 0 }: LifeProps): VNode | null {
+function Life({ here, wroteLately = 0 }: { here: number; wroteLately?: number }): VNode | null {
   const { house } = useWords();
   if (here === 0 && wroteLately === 0) return null;
   return (
@@ -120,12 +115,7 @@ function RoomPlot({ room: { title, activity } }: { readonly room: HouseRoom }): 
   );
 }
 
-interface WhoIsHereProps {
-  readonly here: readonly PageVisitor[];
-  readonly lately: readonly PageVisitor[];
-}
-
-function WhoIsHere({ here, lately }: WhoIsHereProps): VNode {
+function WhoIsHere({ here, lately }: Pick<HousePage, 'here' | 'lately'>): VNode {
   const { house } = useWords();
   return (
     <section aria-labelledby="here">

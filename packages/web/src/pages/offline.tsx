@@ -2,14 +2,14 @@
 import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 
-import type { OfflinePage } from '../page-data.ts';
+import type { PlainPage } from '../page-data.ts';
 import { pathOf, useShell, useWords } from '../shell.ts';
 import { formId, formsWithDraft, readDraft } from '../speaking/outbox/drafts.ts';
 import { VisitorName } from '../visitor-name.tsx';
 
 const INTERVAL_MS = 5000;
 
-export function Page({ data }: { readonly data: OfflinePage }): VNode {
+export function Page({ data }: { readonly data: PlainPage }): VNode {
   const { url } = useShell();
   const { offline: words } = useWords();
   const drafts = useDrafts();

@@ -1,5 +1,5 @@
 /** The page for developers and agents: requests that work at this address, and all endpoints. */
-import { type ComponentChildren, Fragment, type VNode } from 'preact';
+import { Fragment, type RenderableProps, type VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 
 import type { CodeExample, Endpoint, SpeakPage } from '../page-data.ts';
@@ -42,12 +42,7 @@ export function Page({ data }: { readonly data: SpeakPage }): VNode {
   );
 }
 
-interface SectionProps {
-  readonly name: SectionName;
-  readonly children: ComponentChildren;
-}
-
-function Section({ name, children }: SectionProps): VNode {
+function Section({ name, children }: RenderableProps<{ name: SectionName }>): VNode {
   const { speak } = useWords();
   return (
     <section class="speak" aria-labelledby={name}>

@@ -1,9 +1,9 @@
 import type { VNode } from 'preact';
 
-import type { WakingPage } from '../page-data.ts';
+import type { PlainPage } from '../page-data.ts';
 import { useWords } from '../shell.ts';
 
-export function Page({ data }: { readonly data: WakingPage }): VNode {
+export function Page({ data }: { readonly data: PlainPage }): VNode {
   const { waking } = useWords();
   return (
     <>

@@ -35,7 +35,7 @@ function Reply({ entry: { id, room, author } }: { readonly entry: PageEntry }): 
         room={room}
         inReplyTo={id}
         onMissing={() => location.assign(`/entries/${id}#take-part`)}
-        {...(isWholeName(author) ? { to: [author] } : {})}
+        to={isWholeName(author) ? [author] : undefined}
         onRestored={() => element.current?.querySelector('textarea')?.focus()}
       />
     </div>

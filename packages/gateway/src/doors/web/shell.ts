@@ -57,7 +57,7 @@ export function shellOf(context: RequestContext<StartupContext>): Shell {
 export function roomName({ slug, title }: Room, locale: Locale): RoomName {
   const own = localize(title, undefined);
   const translation = localize(title, locale);
-  return { slug, title: own, ...(translation === own ? {} : { translation }) };
+  return { slug, title: own, translation: translation === own ? undefined : translation };
 }
 
 function stateText(states: Language['states'], state: State, locale: Locale): StateText {

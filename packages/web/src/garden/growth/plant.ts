@@ -8,7 +8,7 @@ import { between, hashOf, type Random, randomFrom } from './random.ts';
 import { type Leaf, type Species, speciesOf } from './species.ts';
 
 export interface PlantSource {
-  readonly author?: string;
+  readonly author?: string | undefined;
   /** The start of the text. */
   readonly text: string;
   /** Bytes of the whole entry. */

@@ -1,5 +1,5 @@
 /** The fields of a form. The page itself holds what is typed: no field is controlled by the script. */
-import type { ComponentChildren, VNode } from 'preact';
+import type { RenderableProps, VNode } from 'preact';
 import { useContext, useEffect, useRef, useState } from 'preact/hooks';
 
 import type { FieldText } from '../../page-data.ts';
@@ -80,12 +80,8 @@ export function TypeField(props: FieldProps): VNode {
 /** Not a text that a visitor can type: it has a control character. */
 const OWN_WORDS = '\u0000own';
 
-interface ListFieldProps extends FieldProps {
-  readonly more: string;
-}
-
 /** Several lines with the same name: one value each. */
-export function ListField({ more, ...props }: ListFieldProps): VNode {
+export function ListField({ more, ...props }: FieldProps & { more: string }): VNode {
   const { id, field, values } = props;
   const first = useTyped(props);
   const [count, setCount] = useState(Math.max(1, values.length));
@@ -132,11 +128,7 @@ export function RoomField({ id, rooms, selected, error }: RoomFieldProps): VNode
   );
 }
 
-interface FieldFrameProps extends Omit<FieldProps, 'values'> {
-  readonly children: ComponentChildren;
-}
-
-function Field({ id, field, error, children }: FieldFrameProps): VNode {
+function Field({ id, field, error, children }: RenderableProps<Omit<FieldProps, 'values'>>): VNode {
   return (
     <div class={`field field-${field.name}`}>
       <label for={id}>{field.meaning}</label>
@@ -157,20 +149,8 @@ function useTyped({ field, values }: FieldProps): string {
   return useContext(SlotsContext)[field.name] ?? values[0] ?? '';
 }
 
-interface ControlProps {
-  readonly id: string;
-  readonly name: string;
-  readonly dir: 'auto';
-  readonly 'aria-describedby'?: string;
-  readonly 'aria-invalid'?: 'true';
-}
-
 /** Connects a control with its label and its error. */
-function controlProps({ id, field, error }: Omit<FieldProps, 'values'>): ControlProps {
-  return {
-    id,
-    name: field.name,
-    dir: 'auto',
-    ...(error !== undefined && { 'aria-describedby': `${id}-error`, 'aria-invalid': 'true' }),
-  };
+function controlProps({ id, field, error }: Omit<FieldProps, 'values'>) {
+  const fault = { 'aria-describedby': `${id}-error`, 'aria-invalid': 'true' } as const;
+  return { id, name: field.name, dir: 'auto', ...(error !== undefined && fault) } as const;
 }

@@ -20,6 +20,7 @@ import type { SpeakFormProps } from './speak-form-props.ts';
 interface FormFieldsProps extends SpeakFormProps {
   readonly form: string;
   readonly content: FormContent;
+  /** By name of the field or member. */
   readonly errors: Readonly<Record<string, string>>;
   readonly file: File | undefined;
   readonly onAttach: (file: File | undefined) => void;
@@ -27,7 +28,7 @@ interface FormFieldsProps extends SpeakFormProps {
 }
 
 export function FormFields(props: FormFieldsProps): VNode {
-  const { kind, form, content, errors, file, onAttach, onChange } = props;
+  const { kind, form, content, errors, file, onAttach } = props;
   const shell = useShell();
   const { speaking } = useWords();
   const slots = useContext(SlotsContext);
@@ -87,8 +88,8 @@ export function FormFields(props: FormFieldsProps): VNode {
               error={errors['room']}
             />
           )}
-          {text !== undefined && <Attachment file={file} onChange={onAttach} />}
-          {isFree && <MemberRows rows={content.rows} errors={errors} onChange={onChange} />}
+          {text !== undefined && <Attachment {...props} />}
+          {isFree && <MemberRows {...props} />}
         </details>
       )}
       {slots[OTHER_FIELDS] !== undefined && <div>{slots[OTHER_FIELDS]}</div>}
@@ -148,18 +149,13 @@ function largePaste(event: ClipboardEvent, name: string): File | undefined {
   return new File([text], name);
 }
 
-interface AttachmentProps {
-  readonly file: File | undefined;
-  readonly onChange: (file: File | undefined) => void;
-}
-
-function Attachment({ file, onChange }: AttachmentProps): VNode {
+function Attachment({ file, onAttach }: FormFieldsProps): VNode {
   const { entry, speaking } = useWords();
   const choose = (event: Event): void => {
     const input = event.currentTarget as HTMLInputElement;
     const chosen = input.files?.[0];
     input.value = '';
-    if (chosen !== undefined) onChange(chosen);
+    if (chosen !== undefined) onAttach(chosen);
   };
   return (
     <div class="attachment needs-script">
@@ -171,18 +167,11 @@ function Attachment({ file, onChange }: AttachmentProps): VNode {
       ) : (
         <p>
           {speaking.attached(isolated(file.name), entry.size(file.size))}{' '}
-          <MoreButton onClick={() => onChange(undefined)}>{speaking.removeFile}</MoreButton>
+          <MoreButton onClick={() => onAttach(undefined)}>{speaking.removeFile}</MoreButton>
         </p>
       )}
     </div>
   );
-}
-
-interface MemberRowsProps {
-  readonly rows: readonly MemberRow[];
-  /** By name of the member. */
-  readonly errors: Readonly<Record<string, string>>;
-  readonly onChange: () => void;
 }
 
 interface KeyedRow extends MemberRow {
@@ -192,10 +181,10 @@ interface KeyedRow extends MemberRow {
 const EMPTY: MemberRow = { name: '', value: '', isJson: false };
 
 /** Members that the visitor names: a row of name, value and type each. */
-function MemberRows({ rows: initial, errors, onChange }: MemberRowsProps): VNode {
+function MemberRows({ content, errors, onChange }: FormFieldsProps): VNode {
   const { speaking } = useWords();
   const [rows, setRows] = useState<readonly KeyedRow[]>(
-    initial.map((row, index) => ({ ...row, id: index })),
+    content.rows.map((row, index) => ({ ...row, id: index })),
   );
   const add = (): void => {
     const id = 1 + Math.max(-1, ...rows.map((row) => row.id));

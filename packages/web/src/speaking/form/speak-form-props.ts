@@ -6,10 +6,10 @@ import type { FormProblem, KindText } from '../../page-data.ts';
 export interface SpeakFormProps {
   readonly kind: Kind;
   /** Slug. Without it the visitor chooses one. */
-  readonly room?: string;
+  readonly room?: string | undefined;
   /** The id of an entry. */
-  readonly inReplyTo?: string;
-  readonly to?: readonly string[];
+  readonly inReplyTo?: string | undefined;
+  readonly to?: readonly string[] | undefined;
   /** Where to go after the entry is stored, if the browser posts the form: see `WritePage`. */
   readonly returnTo?: string;
   /** Set in forms that the server renders. Cached pages must have none. */

@@ -23,10 +23,8 @@ export async function sendActivity(context: DoorRequest): Promise<void> {
   const activity = await countActivity(app, { ...query, signal });
   const more = parameters.get('samples');
   const samples =
-    more === null
-      ? {}
-      : { samples: await samplesOf(app.log, activity, { more: Number(more), signal }) };
-  const body = jsonBody({ ...activity, ...samples });
+    more === null ? undefined : await samplesOf(app.log, activity, { more: Number(more), signal });
+  const body = jsonBody({ ...activity, samples });
   await sendResponse(context, { status: 200, type: JSON_TYPE, headers: NO_STORE, body });
 }
 

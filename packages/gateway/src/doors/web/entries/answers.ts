@@ -28,7 +28,7 @@ export async function withAnswered(log: Log, entry: PageEntry): Promise<PageEntr
   if (found === undefined || found.size > MAX_ANSWERED) return entry;
   const { author, text, seeking = [] } = await pageEntryOf(found);
   const excerpt = cutText(text === '' ? seeking.join(', ') : text, MAX_EXCERPT);
-  return { ...entry, answered: { text: excerpt, ...(author === undefined ? {} : { author }) } };
+  return { ...entry, answered: { author, text: excerpt } };
 }
 
 /** The entries of a list, each with the number of its answers, and the start of what it answers. */

@@ -57,7 +57,7 @@ export async function gardenEntryOf(entry: Entry): Promise<GardenEntry> {
     time: entry.metadata.time,
     size: entry.size,
     text: cutText(text === '' ? seeking.join(', ') : text, MAX_TEXT),
-    ...(author === undefined ? {} : { author }),
-    ...(inReplyTo === undefined ? {} : { inReplyTo }),
+    author,
+    inReplyTo,
   };
 }

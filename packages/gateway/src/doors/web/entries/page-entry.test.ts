@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 
+import type { PageEntry } from '@open-presence/web/page-data';
+
 import { openMemoryLog } from '../../../stores/memory/memory.ts';
 import { openGateway } from '../../../gateway.fixture.ts';
 import { pageEntryOf } from './page-entry.ts';
@@ -15,7 +17,9 @@ async function shown(kind: string, body: object): Promise<object> {
   assert.equal(answer.status, 201, await answer.text());
   const entry = await log.entry(1);
   assert.ok(entry !== undefined);
-  const { id, seq, timestamp, ...rest } = await pageEntryOf(entry);
+  // As the script of a page gets it.
+  const sent = JSON.parse(JSON.stringify(await pageEntryOf(entry))) as PageEntry;
+  const { id, seq, timestamp, ...rest } = sent;
   assert.deepEqual([seq, typeof id, typeof timestamp], [1, 'string', 'string']);
   return rest;
 }

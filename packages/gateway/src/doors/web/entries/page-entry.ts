@@ -53,9 +53,9 @@ export async function pageEntryOf(entry: Entry): Promise<PageEntry> {
   return {
     ...own,
     ...placedMembers(placed),
-    ...(blocks === undefined ? {} : { blocks }),
-    ...(json === '' ? {} : { members: cutText(json, MAX_TEXT_LENGTH) }),
-    ...(isCut ? { truncatedSize: size } : {}),
+    blocks,
+    members: json === '' ? undefined : cutText(json, MAX_TEXT_LENGTH),
+    truncatedSize: isCut ? size : undefined,
   };
 }
 
@@ -71,23 +71,24 @@ function isLong(name: string, value: unknown): boolean {
 }
 
 function placedMembers(members: JsonObject): Pick<PageEntry, 'text'> & Partial<PageEntry> {
-  const { text, identityType, consciousness_type: type, seeking, to, inReplyTo } = members;
-  const author = authorIn(members);
-  const answered = typeof inReplyTo === 'string' ? referencedId(inReplyTo) : undefined;
+  const { text, inReplyTo } = members;
   return {
     text: typeof text === 'string' ? cutText(text, MAX_TEXT_LENGTH) : '',
-    ...(author === undefined ? {} : { author: cutText(author, MAX_NAME_LENGTH) }),
-    ...(typeof identityType === 'string'
-      ? { identityType: cutText(identityType, MAX_NAME_LENGTH) }
-      : {}),
-    ...(typeof type === 'string' ? { consciousnessType: cutText(type, MAX_NAME_LENGTH) } : {}),
-    ...(answered === undefined ? {} : { inReplyTo: answered }),
-    ...(seeking === undefined ? {} : { seeking: shownValues(seeking) }),
-    ...(to === undefined ? {} : { to: shownValues(to) }),
+    author: shownName(authorIn(members)),
+    identityType: shownName(members['identityType']),
+    consciousnessType: shownName(members['consciousness_type']),
+    inReplyTo: typeof inReplyTo === 'string' ? referencedId(inReplyTo) : undefined,
+    seeking: shownValues(members['seeking']),
+    to: shownValues(members['to']),
   };
 }
 
-function shownValues(value: unknown): string[] {
+function shownName(value: unknown): string | undefined {
+  return typeof value === 'string' ? cutText(value, MAX_NAME_LENGTH) : undefined;
+}
+
+function shownValues(value: unknown): string[] | undefined {
+  if (value === undefined) return undefined;
   const values = valuesOf(value) ?? [];
   return values.slice(0, MAX_VALUES).map((one) => cutText(one, MAX_NAME_LENGTH));
 }

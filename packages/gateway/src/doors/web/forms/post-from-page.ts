@@ -3,7 +3,6 @@
  * page. A refused form is sent back with everything that was typed.
  */
 import { type EntryMetadata, entryPath, type Kind } from '@open-presence/protocol';
-import type { WritePage } from '@open-presence/web/page-data';
 
 import { queryOf } from '../../../http/parameters/query.ts';
 import { FormConverter } from '../../../intake/forms/form-body.ts';
@@ -11,7 +10,7 @@ import { hashIdempotencyKey } from '../../../intake/idempotency-key.ts';
 import { append, draftFor } from '../../../operations/contribution/append.ts';
 import type { DoorRequest } from '../../context.ts';
 import { redirectsToOrigin } from '../../redirect-to-origin.ts';
-import { newIdempotencyKey, writePath } from '../pages/write.ts';
+import { writePage } from '../pages/write.ts';
 import { shellOf } from '../shell.ts';
 import { shortFields } from './field-texts.ts';
 import {
@@ -67,25 +66,13 @@ async function sendRefusedEntry(
   { kind, form, error }: RefusedForm & { readonly kind: Kind },
 ): Promise<void> {
   const { app } = context;
-  const shell = { ...shellOf(context), url: writePath(kind) };
+  const shell = { ...shellOf(context), url: `/write?kind=${kind}` };
   const typed = await shortFields(form, HIDDEN);
-  const room = typed.get('room');
-  const inReplyTo = typed.get('inReplyTo');
+  const given = (name: string): string | undefined =>
+    (name === 'page' ? pageIn(context) : typed.get(name)) || undefined;
   // The entry may be stored although the answer was lost: its key must stay the same then.
-  const key = error.code === 'idempotency-conflict' ? undefined : typed.get(KEY);
-  const data: WritePage = {
-    page: 'write',
-    shell,
-    title: shell.kinds[kind].title,
-    description: shell.kinds[kind].meaning,
-    unlisted: true,
-    kind,
-    ...(room === undefined || !app.grammar.rooms.has(room) ? {} : { room }),
-    ...(inReplyTo === undefined ? {} : { inReplyTo }),
-    returnTo: pageIn(context) || '/entries/{id}',
-    idempotencyKey: key === undefined || key === '' ? newIdempotencyKey() : key,
-    problem: problemIn(error),
-  };
+  const key = error.code === 'idempotency-conflict' ? undefined : given(KEY);
+  const data = { ...writePage({ app, shell, kind }, given, key), problem: problemIn(error) };
   const fields = [...shell.kinds[kind].fields.map(({ name }) => name), 'to', OTHER_FIELDS];
   await sendRefusedForm(context, { form, error }, { data, fields, hidden: HIDDEN });
 }

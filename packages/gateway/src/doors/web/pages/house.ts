@@ -93,7 +93,7 @@ function roomsOf(
     ...(rooms.find((room) => room.slug === slug) ?? { slug, title: slug }),
     description,
     entries,
-    ...(latest === null ? {} : { latest }),
+    latest: latest ?? undefined,
     here: visitors.get(slug) ?? 0,
     activity: activityOf(slug),
   }));
@@ -102,7 +102,7 @@ function roomsOf(
 function visitorOf({ identity, room, seeking, lastSeen }: PresentDocument): PageVisitor {
   return {
     identity: cutText(identity, MAX_NAME_LENGTH),
-    ...(room === null ? {} : { room }),
+    room: room ?? undefined,
     seeking: seeking.slice(0, MAX_SEEKING).map((value) => cutText(value, MAX_NAME_LENGTH)),
     lastSeen,
   };
@@ -134,7 +134,7 @@ async function newestOf({ log }: DoorContext, head: Seq): Promise<PageEntry[]> {
     return {
       ...shown,
       text: cutText(shown.text, MAX_BRIEF_LENGTH),
-      ...(members === undefined ? {} : { members: cutText(members, MAX_BRIEF_LENGTH) }),
+      members: members && cutText(members, MAX_BRIEF_LENGTH),
     };
   });
 }

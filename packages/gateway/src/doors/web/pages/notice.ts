@@ -8,8 +8,7 @@ import type { PageContent } from '../page-route.ts';
 export async function createPage({ app, params }: DoorRequest, shell: Shell): Promise<PageContent> {
   const { number } = params;
   if (number === undefined) {
-    const about = queryIn(shell).get('about');
-    return { data: noticePage(shell, about === null ? {} : { about }) };
+    return { data: noticePage(shell, { about: queryIn(shell).get('about') ?? undefined }) };
   }
   // It changes without the log.
   return { status: 200, data: noticePage(shell, { notice: await app.notices.existing(number) }) };

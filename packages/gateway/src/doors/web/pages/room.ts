@@ -1,6 +1,6 @@
 /** The page `/rooms/{slug}`: what is said in a room. */
 import { isKind } from '@open-presence/protocol';
-import type { RoomFilters, Shell } from '@open-presence/web/page-data';
+import type { Shell } from '@open-presence/web/page-data';
 
 import { queryOf } from '../../../http/parameters/query.ts';
 import { findRoom, roomDocument } from '../../../operations/rooms.ts';
@@ -29,8 +29,8 @@ export async function createPage(
   const name = roomName(found, shell.locale);
   const { title } = name;
   const address = queryOf(request);
-  const kind = address.get('kind') ?? undefined;
-  const identity = address.get('identity') ?? undefined;
+  const kind = address.get('kind') ?? '';
+  const identity = address.get('identity') || undefined;
   const filters = { room: slug, kind, identity };
   return {
     data: {
@@ -40,19 +40,15 @@ export async function createPage(
       description,
       feeds: feedsOf(room.path, title, { kind, identity }),
       // What is shown beside the room itself changes with each entry, or with the author of the link.
-      ...(address.size > (address.has('lang') ? 1 : 0) ? { unlisted: true } : {}),
+      unlisted: address.size > (address.has('lang') ? 1 : 0) ? true : undefined,
       room: { ...name, description },
-      filters: filtersOf(kind, identity),
+      filters: {
+        kind: isKind(kind) ? kind : undefined,
+        identity: identity && cutText(identity, MAX_NAME_LENGTH),
+      },
       here: namesIn(app, slug),
       list: await readList(app, { filters, order: 'newest', address }),
     },
-  };
-}
-
-function filtersOf(kind = '', identity = ''): RoomFilters {
-  return {
-    ...(isKind(kind) ? { kind } : {}),
-    ...(identity === '' ? {} : { identity: cutText(identity, MAX_NAME_LENGTH) }),
   };
 }
 

@@ -69,7 +69,7 @@ async function resultsOf(
     const step = await matches.next();
     if (step.done === true) {
       const next = await nextResultsPath(search, step.value, last);
-      return { results, isSection, ...(next === null ? {} : { next: cursorsIn(next) }) };
+      return { results, isSection, next: next === null ? undefined : cursorsIn(next) };
     }
     if (last === undefined) isSection = step.value.rankedFrom !== undefined;
     last = step.value;
@@ -104,10 +104,5 @@ function cursorsIn(next: string): Record<string, string> {
 /** The snippet stands for them. */
 function withoutTexts(entry: PageEntry): PageEntry {
   const { id, seq, kind, room, timestamp, author, unreadable } = entry;
-  const own = { id, seq, kind, room, timestamp, text: '' };
-  return {
-    ...own,
-    ...(author === undefined ? {} : { author }),
-    ...(unreadable === undefined ? {} : { unreadable }),
-  };
+  return { id, seq, kind, room, timestamp, author, unreadable, text: '' };
 }

@@ -119,21 +119,20 @@ function endpointsOf(
   const ofKinds = KINDS.map((kind): Endpoint => {
     const { path, meaning } = language.kinds[kind];
     const { methods = [] } = routes.find((route) => route.path === path) ?? {};
-    return { methods, path, ...hrefTo(path), meaning: text(meaning) };
+    return { methods, path, href: hrefTo(path), meaning: text(meaning) };
   });
   const described = describePaths(language, locale, paths).map(({ name, path, meaning }) => {
-    return { methods: methodsById.get(name) ?? [], path, ...hrefTo(path), meaning };
+    return { methods: methodsById.get(name) ?? [], path, href: hrefTo(path), meaning };
   });
   return [...ofKinds, ...described];
 }
 
 /** Not to the page to which the path leads browsers. */
-function hrefTo(path: string): { readonly href?: string } {
-  if (path.includes('{')) return {};
-  return { href: pagePath(path) === undefined ? path : `${path}?format=json` };
+function hrefTo(path: string): string | undefined {
+  if (path.includes('{')) return undefined;
+  return pagePath(path) === undefined ? path : `${path}?format=json`;
 }
 
-/** By which clients list the gateway. */
 /**
  * How MCP clients are told of the gateway: by links that they have registered, by commands, or by a file. Each
  * is as the client's own documentation gives it.

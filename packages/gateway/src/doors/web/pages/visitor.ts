@@ -51,12 +51,12 @@ export async function createPage(context: DoorRequest, shell: Shell): Promise<Pa
       shell,
       ...texts,
       feeds: feedsOf(EVERYTHING, texts.title, filters),
-      ...(isPlain && first !== undefined ? {} : { unlisted: true }),
+      unlisted: isPlain && first !== undefined ? undefined : true,
       name: cutText(name, MAX_NAME_LENGTH),
       path: pathOf(name, address),
       show,
       head,
-      ...(first === undefined ? {} : { since: new Date(first.time).toISOString() }),
+      since: first && new Date(first.time).toISOString(),
       seeking: seeking.slice(0, MAX_SEEKING).map((value) => cutText(value, MAX_NAME_LENGTH)),
       plants,
       ...(show === 'conversations'
@@ -133,7 +133,7 @@ async function conversationsOf(
     const entry = await beginningOf(log, root);
     if (entry !== undefined) conversations.push({ entry, entries: await sizeOf(log, root) });
   }
-  return { conversations, ...(count < MAX_ENTRIES || last === undefined ? {} : { next: last }) };
+  return { conversations, next: count < MAX_ENTRIES ? undefined : last };
 }
 
 async function beginningOf(log: Log, root: Seq): Promise<PageEntry | undefined> {

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 
 import { GatewayError, isKind, KINDS, quoted, type Kind } from '@open-presence/protocol';
-import type { Shell } from '@open-presence/web/page-data';
+import type { Shell, WritePage } from '@open-presence/web/page-data';
 import { queryIn } from '@open-presence/web/renderer';
 
 import type { Headers } from '../../../http/response/headers.ts';
@@ -10,7 +10,7 @@ import type { DoorRequest } from '../../context.ts';
 import type { PageContent } from '../page-route.ts';
 
 /** The form has an idempotency key of its own, so nobody else may get it. The browser may show it again. */
-export const PRIVATE: Headers = { 'Cache-Control': 'private, no-cache' };
+const PRIVATE: Headers = { 'Cache-Control': 'private, no-cache' };
 
 export function createPage({ app }: DoorRequest, shell: Shell): PageContent {
   const query = queryIn(shell);
@@ -19,34 +19,34 @@ export function createPage({ app }: DoorRequest, shell: Shell): PageContent {
     const detail = `Cannot show a form for ${quoted(kind)}: the kinds are ${KINDS.join(', ')}.`;
     throw new GatewayError('unknown-kind', detail, { known: KINDS }, 404);
   }
-  const room = query.get('room');
-  const inReplyTo = query.get('inReplyTo');
-  const to = query.getAll('to');
+  const data = writePage({ app, shell, kind }, (name) => query.get(name) ?? undefined);
+  return { status: 200, headers: PRIVATE, data: { ...data, to: query.getAll('to') } };
+}
+
+interface WriteContext {
+  readonly app: Pick<DoorRequest['app'], 'grammar'>;
+  readonly shell: Shell;
+  readonly kind: Kind;
+}
+
+/** `given`: what is known of the entry beforehand, by the names of the address and of the form. */
+export function writePage(
+  { app, shell, kind }: WriteContext,
+  given: (name: string) => string | undefined,
+  idempotencyKey: string = randomUUID(),
+): WritePage {
   const { title, meaning } = shell.kinds[kind];
+  const room = given('room') ?? '';
   return {
-    status: 200,
-    headers: PRIVATE,
-    data: {
-      page: 'write',
-      shell,
-      title,
-      description: meaning,
-      unlisted: true,
-      kind,
-      ...(room === null || !app.grammar.rooms.has(room) ? {} : { room }),
-      ...(inReplyTo === null ? {} : { inReplyTo }),
-      ...(to.length === 0 ? {} : { to }),
-      returnTo: query.get('page') ?? '/entries/{id}',
-      idempotencyKey: newIdempotencyKey(),
-    },
+    page: 'write',
+    shell,
+    title,
+    description: meaning,
+    unlisted: true,
+    kind,
+    room: app.grammar.rooms.has(room) ? room : undefined,
+    inReplyTo: given('inReplyTo'),
+    returnTo: given('page') ?? '/entries/{id}',
+    idempotencyKey,
   };
-}
-
-export function newIdempotencyKey(): string {
-  return randomUUID();
-}
-
-/** Path and query of the page for this kind. */
-export function writePath(kind: Kind): string {
-  return `/write?kind=${kind}`;
 }
