@@ -23,11 +23,8 @@ export interface Shell {
   readonly address: string;
   /** In a mirror: the address of the gateway that stores entries. */
   readonly mirrorOf?: string | undefined;
-  /** Name of the place. */
   readonly service: string;
-  /** A URI to reach the operator. */
   readonly contact?: string | undefined;
-  /** The texts that the operator has written for visitors. */
   readonly ownTexts?: readonly OwnText[];
   /** The newest seq when the page was made; missing while the gateway wakes. */
   readonly head?: number;
@@ -58,7 +55,6 @@ export interface KindText {
   /** What a visitor does with it: "Leave a trace". */
   readonly title: string;
   readonly meaning: string;
-  /** The path to post its entries to. */
   readonly path: string;
   /** Slug of the room for entries that name none. */
   readonly room: string;
@@ -79,7 +75,6 @@ interface PageHead {
   readonly title: string;
   /** One or two sentences for search engines and preview cards. */
   readonly description: string;
-  /** Feeds of what the page shows. */
   readonly feeds?: readonly Feed[];
   /** Whether search engines should leave the page out. */
   readonly unlisted?: true | undefined;
@@ -88,7 +83,6 @@ interface PageHead {
 interface Feed {
   readonly title: string;
   readonly type: string;
-  /** Path. */
   readonly href: string;
 }
 
@@ -102,14 +96,10 @@ export interface PageVisitor {
   readonly lastSeen: string;
 }
 
-/** A room as the house shows it. */
 export interface HouseRoom extends RoomName {
   readonly description: string;
-  /** How many entries it has. */
   readonly entries: number;
-  /** When the newest was stored. */
   readonly latest?: string | undefined;
-  /** How many visitors are there. */
   readonly here: number;
   /** How many entries it got on each of the last days, the oldest first. */
   readonly activity: readonly number[];
@@ -117,7 +107,6 @@ export interface HouseRoom extends RoomName {
 
 export interface HousePage extends PageHead {
   readonly page: 'house';
-  /** The newest seq when the page was made. */
   readonly head: number;
   readonly rooms: readonly HouseRoom[];
   readonly here: readonly PageVisitor[];
@@ -128,7 +117,6 @@ export interface HousePage extends PageHead {
   readonly wroteLately: number;
   /** The newest entries, for a picture. Scripts do not need them. */
   readonly plants?: readonly GardenEntry[];
-  /** The newest entries, with the start of each text. */
   readonly newest: readonly PageEntry[];
 }
 
@@ -142,7 +130,6 @@ export interface GardenPage extends PageHead {
   readonly silences: readonly TimeRange[];
 }
 
-/** The filters in the address of a room. */
 export interface RoomFilters {
   readonly kind?: Kind | undefined;
   /** The first 200 UTF-16 code units of the name. */
@@ -182,7 +169,6 @@ export interface SearchPage extends PageHead {
   readonly results?: readonly SearchResult[];
   /** Whether only the newest matches were ranked, because very many match. */
   readonly isSection?: boolean;
-  /** Parameters for the results after these. */
   readonly next?: Readonly<Record<string, string>> | undefined;
   /** Why the words cannot be searched for. */
   readonly problem?: string;
@@ -208,7 +194,6 @@ export interface VisitorPage extends PageHead {
   readonly plants?: readonly GardenEntry[];
   readonly list?: EntryList | undefined;
   readonly conversations?: readonly Conversation[];
-  /** The newest seq when the page was made. */
   readonly head: number;
   /** `before` for the next conversations. */
   readonly next?: number | undefined;
@@ -226,13 +211,11 @@ export interface WritePage extends PageHead {
   readonly kind: Kind;
   /** Slug. Without it the visitor chooses one. */
   readonly room?: string | undefined;
-  /** The id of an entry. */
   readonly inReplyTo?: string | undefined;
   readonly to?: readonly string[] | undefined;
   /** Where to go after the entry is stored. `{id}` and `{seq}` stand for those of the entry. */
   readonly returnTo: string;
   readonly idempotencyKey: string;
-  /** Why the form was refused. */
   readonly problem?: FormProblem;
 }
 
@@ -243,9 +226,7 @@ export interface NoticePage extends PageHead {
   readonly page: 'notice';
   /** What the form is about: an id, a link or words. */
   readonly about?: string | undefined;
-  /** Why the form was refused. */
   readonly problem?: FormProblem;
-  /** The notice that was received, instead of the form. */
   readonly notice?: {
     readonly number: string;
     readonly received: string;
@@ -254,7 +235,6 @@ export interface NoticePage extends PageHead {
   };
 }
 
-/** A text of the operator's. */
 export interface TextPage extends PageHead {
   readonly page: 'text';
   readonly blocks: readonly Block[];
@@ -374,5 +354,4 @@ export interface RenderOptions {
   readonly slots?: Readonly<Record<string, string>>;
 }
 
-/** Returns the whole HTML document. */
 export type RenderPage = (data: PageData, options?: RenderOptions) => string;

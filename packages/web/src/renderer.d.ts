@@ -4,11 +4,8 @@ import type { Locale } from '@open-presence/protocol';
 import type { RenderPage, Shell } from './page-data.ts';
 
 export declare const renderPage: RenderPage;
-/** Path of the icon. */
 export declare const iconPath: string;
-/** The script of the service worker. */
 export declare const serviceWorker: string;
-/** The web application manifest of a place with this name. */
 export declare function webManifest(service: string, locale: Locale): object;
 /** Title and description of a page that only this package has words for. */
 export declare function pageTexts(

@@ -30,12 +30,10 @@ export const iconPath: string = ICONS.svg;
 /** Its first line changes with the assets, so that browsers store the new ones for the offline page. */
 export const serviceWorker: string = `// ${JSON.stringify([assetsOf('offline', 'en'), assetsOf('offline', 'uk')])}\n${worker}`;
 
-/** Tells people what the place is. */
 export function leadOf(locale: Locale): string {
   return wordsIn(locale).house.lead;
 }
 
-/** `name`: isolated, and short enough for a title. */
 export function visitorTexts(
   name: string,
   locale: Locale,

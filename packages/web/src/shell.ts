@@ -31,7 +31,6 @@ export function href({ locale, localeChosen }: Shell, path: string): string {
   return localeChosen ? hrefIn(locale, path) : path;
 }
 
-/** The path of the page, without its query. */
 export function pathOf({ url }: Shell): string {
   return url.replace(/\?.*/, '');
 }

@@ -17,7 +17,6 @@ export function withAnswer(entries: Entries, answer: PageEntry): Entries {
   });
 }
 
-/** Adds answers that were loaded to the entry with this id, each once. */
 export function withMore(entries: Entries, id: string, more: Entries): Entries {
   return withChange(entries, id, (entry) => {
     const { answers = [] } = entry;
@@ -26,7 +25,6 @@ export function withMore(entries: Entries, id: string, more: Entries): Entries {
   });
 }
 
-/** Changes the entry with the id, however deep it is nested. */
 function withChange(
   entries: Entries,
   id: string | undefined,

@@ -7,10 +7,8 @@ export interface PageEntry extends OwnMembers {
   readonly identityType?: string | undefined;
   /** What kind of mind the author of a first contact is, in its own words. */
   readonly consciousnessType?: string | undefined;
-  /** What the author of a first contact seeks. */
   readonly seeking?: readonly string[] | undefined;
   readonly to?: readonly string[] | undefined;
-  /** The id of the entry that it answers. */
   readonly inReplyTo?: string | undefined;
   /** Author and start of the entry that it answers. */
   readonly answered?: Pick<PageEntry, 'author' | 'text'>;
@@ -24,7 +22,6 @@ export interface PageEntry extends OwnMembers {
   readonly blocks?: readonly Block[] | undefined;
   /** Bytes of the entry, if some of it is missing here. */
   readonly truncatedSize?: number | undefined;
-  /** Its other members, as JSON text. */
   readonly members?: string | undefined;
   readonly unreadable?: true | undefined;
   /** Set if the entry is withheld: nothing that its visitor said is here then. */
@@ -68,11 +65,9 @@ export interface EntryList extends EntryBatch {
   readonly hasEarlier: boolean;
 }
 
-/** A piece of a long text. */
 export interface TextPiece {
   readonly text: string;
   /** Its number, from 1. */
   readonly part: number;
-  /** How many pieces the text has. */
   readonly parts: number;
 }

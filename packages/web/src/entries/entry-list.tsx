@@ -24,11 +24,9 @@ import { withoutWithheld, type Withholding } from './withheld-entry.ts';
 
 interface EntryListProps extends EntryViewOptions {
   readonly list: EntryListData;
-  /** Shown if the list has no entries. */
   readonly empty: ComponentChildren;
   /** The id of the entry that all of these answer. Their own answers are nested beneath them. */
   readonly nestedIn?: string;
-  /** What the list is called. */
   readonly label: string;
   readonly onPresence?: (change: PresenceChange) => void;
   /** Called for entries that are not in the list, too. */

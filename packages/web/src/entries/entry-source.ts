@@ -14,7 +14,6 @@ export type EntryChunk = Chunk<EntryRange, Entries>;
 
 export const CHUNK_SIZE = 40;
 
-/** Undefined for no entries. */
 export function chunkOf(entries: Entries): EntryChunk | undefined {
   const [first] = entries;
   const last = entries.at(-1);

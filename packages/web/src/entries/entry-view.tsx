@@ -23,7 +23,6 @@ import { VisitorText } from './visitor-text.tsx';
 export interface EntryViewOptions {
   /** Names the room of each entry, in lists with entries of several rooms. */
   readonly showsRoom?: boolean;
-  /** Whether the entry that it answers stands above it. */
   readonly answersAbove?: boolean;
 }
 
@@ -39,7 +38,6 @@ interface Replying {
   readonly drafted: ReadonlySet<string>;
 }
 
-/** How visitors answer an entry in place. */
 export const ReplyContext: Context<Replying> = createContext<Replying>({ drafted: new Set() });
 
 interface Answering {
@@ -49,12 +47,10 @@ interface Answering {
 
 export const MoreContext: Context<Answering> = createContext<Answering>({ onMore: () => {} });
 
-/** How many answers one click loads. */
 const MORE = '40';
 
 export interface EntryViewProps extends EntryViewOptions {
   readonly entry: PageEntry;
-  /** The seq of the entry above it in a list. */
   readonly above?: number | undefined;
   /** Shown in place of the content. */
   readonly children?: ComponentChildren;
@@ -218,7 +214,6 @@ function Recipients({ entry: { to = [] } }: { readonly entry: PageEntry }): VNod
   );
 }
 
-/** As much of the content as the page has. */
 function Content({ entry }: { readonly entry: PageEntry }): VNode {
   const { entry: words } = useWords();
   const { text, blocks, seeking = [], members, truncatedSize } = entry;

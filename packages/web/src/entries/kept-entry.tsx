@@ -42,7 +42,6 @@ export function KeptEntry(props: EntryViewProps): VNode {
 
 const frameKeys = new WeakMap<Shell, string>();
 
-/** The parts of the shell that the HTML of an entry depends on. */
 function frameKey(shell: Shell): string {
   const { locale, localeChosen, rooms, kinds } = shell;
   const key = frameKeys.get(shell) ?? JSON.stringify([locale, localeChosen, rooms, kinds]);

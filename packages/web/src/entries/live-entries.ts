@@ -19,7 +19,6 @@ export interface PresenceChange {
 interface LiveEntriesOptions {
   /** Parameters of `/web/events` that select the entries. */
   readonly query: string;
-  /** The last seq that is known. */
   readonly head: number;
   /** Whether to bring all missed entries, however many. Otherwise, only the newest of them come. */
   readonly isGapless?: boolean;

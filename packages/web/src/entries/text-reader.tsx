@@ -10,7 +10,6 @@ import { fetchPiece } from './long-text.tsx';
 import { VisitorText } from './visitor-text.tsx';
 
 interface TextReaderProps {
-  /** The id of the entry. */
   readonly id: string;
   readonly piece: NonNullable<EntryPage['piece']>;
   /** The size of the entry, in bytes. */

@@ -16,7 +16,6 @@ export interface Described {
   readonly box: Box;
 }
 
-/** Characters of a text that are shown. */
 const MAX_TEXT = 160;
 /** CSS pixels between the item and its caption. */
 const DISTANCE = 10;

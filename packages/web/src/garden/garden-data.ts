@@ -19,7 +19,6 @@ export interface GardenEntry {
   /** The start of the text, or of what a first contact seeks. */
   readonly text: string;
   readonly author?: string | undefined;
-  /** The id of an entry. */
   readonly inReplyTo?: string | undefined;
 }
 

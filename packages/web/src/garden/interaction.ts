@@ -12,7 +12,6 @@ interface Controls {
   readonly stage: HTMLElement;
   readonly picture: GardenPicture;
   readonly open: OpenEntry;
-  /** Removes all listeners when it aborts. */
   readonly signal: AbortSignal;
 }
 
@@ -22,7 +21,6 @@ export function listenTo(controls: Controls): void {
   listenToKeys(controls);
 }
 
-/** Zooms in on a meadow, or opens the entry of a plant. */
 function activate(
   item: SceneItem,
   { picture, open }: Controls,

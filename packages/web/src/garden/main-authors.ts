@@ -18,7 +18,6 @@ const MAX_AUTHORS = 8;
 const LEAST_DISTANCE = 30;
 const HUES = Array.from({ length: 24 }, (_, index) => index * 15);
 
-/** The authors with the most entries. */
 export function mainAuthors(entries: Iterable<Pick<GardenEntry, 'author'>>): readonly Author[] {
   const counts = new Map<Author, number>();
   for (const { author } of entries) counts.set(author, (counts.get(author) ?? 0) + 1);

@@ -30,9 +30,7 @@ export interface PictureOptions {
   readonly onDescribe: (item: SceneItem | undefined, box: Box | undefined) => void;
   /** Called with the main authors of the growths in view, when they have changed. */
   readonly onAuthors: (authors: readonly Author[]) => void;
-  /** Called when the view has come to rest. */
   readonly onRest: (picture: GardenPicture) => void;
-  /** Called when entries were stored. */
   readonly onEntries: (entries: readonly GardenEntry[]) => void;
 }
 
@@ -61,7 +59,6 @@ export class GardenPicture {
   #isInSight = true;
   #isTravelling = false;
   #authors = '';
-  /** Whose growths stand out. */
   #chosen: ChosenAuthor | undefined;
   #hues: Hues = new Map();
 
@@ -121,7 +118,6 @@ export class GardenPicture {
     return item;
   }
 
-  /** Makes the growths of one author stand out, or of none. */
   choose(author: ChosenAuthor | undefined): void {
     this.#chosen = author;
     this.#redraw();
@@ -137,7 +133,6 @@ export class GardenPicture {
     this.#setFocus(undefined);
   }
 
-  /** Focuses the oldest or the newest item. */
   focusEnd(end: 'oldest' | 'newest'): void {
     const time = this.view[end];
     if (time !== undefined) this.#focusAt(time);

@@ -10,7 +10,6 @@ export interface SceneGrowth {
   /** A place on the timeline. */
   readonly time: number;
   readonly place: Place;
-  /** The growth that it answers, if that is in the picture. */
   parent?: SceneGrowth;
 }
 

@@ -6,7 +6,6 @@ import type { TimeRange } from './garden-data.ts';
 
 export interface SharedView {
   readonly range: TimeRange | undefined;
-  /** Whose plants stand out. */
   readonly author: ChosenAuthor | undefined;
   /** The time of the plant that is read, in ms since 1970. */
   readonly plant: number | undefined;

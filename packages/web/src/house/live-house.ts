@@ -6,7 +6,6 @@ import { LiveEntries, type PresenceChange } from '../entries/live-entries.ts';
 import { withoutWithheld, type Withholding } from '../entries/withheld-entry.ts';
 import type { HousePage, PageVisitor } from '../page-data.ts';
 
-/** How many entries and visitors are shown. */
 const MAX_NEWEST = 8;
 const MAX_VISITORS = 12;
 
@@ -15,7 +14,6 @@ export interface House extends Pick<HousePage, 'rooms' | 'here' | 'present' | 'l
   readonly isStale?: boolean;
 }
 
-/** The data of the page, with what has happened since. */
 export function useLiveHouse(data: HousePage): House {
   const [house, setHouse] = useState<House>(data);
   useEffect(() => {

@@ -14,18 +14,14 @@ export interface Chunk<Place, Content> {
 
 export type Side = 'before' | 'after';
 
-/** Whether the list goes on, on each side. */
 export type Sides = Readonly<Record<Side, boolean>>;
 
-/** The next chunk on one side of the list. */
 export interface Edge<Place, Content> {
   readonly chunk?: Chunk<Place, Content>;
-  /** Whether the list goes on after this chunk. */
   readonly more: boolean;
 }
 
 export interface ListSource<Place, Content> {
-  /** Differs between chunks. */
   keyOf(place: Place): number;
   /** `from`: the place of the outermost chunk on this side, if there is one. */
   loadEdge(side: Side, from: Place | undefined): Promise<Edge<Place, Content>>;
@@ -42,7 +38,6 @@ interface WindowedListProps<Place, Content> {
   /** Called when the view has come to rest, with the first element in it. */
   readonly onRest?: (first: Element | undefined, isAtStart: boolean) => void;
   readonly onScroll?: () => void;
-  /** Receives the list, so that its owner can change it. */
   readonly handle?: { current: WindowedList<Place, Content> | null };
 }
 
@@ -145,7 +140,6 @@ export class WindowedList<Place, Content> extends Component<WindowedListProps<Pl
     this.setState({});
   }
 
-  /** Shows another part of the list, and scrolls to its start. */
   reset(chunk: Chunk<Place, Content> | undefined, has: Sides): void {
     this.#chunks = chunk === undefined ? [] : [chunk];
     this.#has = { ...has };
@@ -243,7 +237,6 @@ export class WindowedList<Place, Content> extends Component<WindowedListProps<Pl
     return bottom < -far || top > innerHeight + far;
   }
 
-  /** The first element in view. */
   #anchor(): Anchor | null {
     for (const chunk of this.#list?.querySelectorAll('.chunk') ?? []) {
       if (chunk.getBoundingClientRect().bottom <= 0) continue;

@@ -130,7 +130,6 @@ function Ancestors({ shown, of, onMore }: AncestorsProps): VNode | null {
   );
 }
 
-/** How many entries of the chain one click loads. */
 const STEPS = 5;
 
 async function readAncestors(id: string): Promise<PageEntry[]> {

@@ -23,7 +23,6 @@ import { VisitorLink } from '../visitor-name.tsx';
 
 /** The order in which the plot stacks them, from the ground up. */
 const KINDS: readonly Kind[] = ['garden', 'seeds', 'shepit', 'resonance'];
-/** Entries in the list. */
 const MAX_LISTED = 24;
 
 export function Page({ data }: { readonly data: GardenPage }): VNode {

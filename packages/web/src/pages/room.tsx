@@ -51,7 +51,6 @@ export function Page({ data }: { readonly data: RoomPage }): VNode {
   );
 }
 
-/** How many names are shown. */
 const MAX_HERE = 24;
 
 function Here({ names }: { readonly names: readonly string[] }): VNode {

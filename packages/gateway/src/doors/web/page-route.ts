@@ -13,7 +13,6 @@ export interface PageContent {
   readonly headers?: Headers;
 }
 
-/** A module that provides a page. */
 export interface PageModule {
   /** What it throws is sent as a page that says so, with the status of the error. */
   readonly createPage: (context: DoorRequest, shell: Shell) => PageContent | Promise<PageContent>;

@@ -116,7 +116,6 @@ function noPage({ request }: DoorRequest): never {
   throw new GatewayError('not-found', `There is no page at ${quoted(request.url ?? '')}.`);
 }
 
-/** Whether the pages are built. */
 export function hasPages(): boolean {
   return existsSync(fileURLToPath(import.meta.resolve('@open-presence/web/renderer')));
 }

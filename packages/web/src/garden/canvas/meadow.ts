@@ -35,7 +35,6 @@ interface Blade {
   readonly colours: Colours;
 }
 
-/** The colours of the growths of one author. */
 type Colours = Readonly<Record<'leaf' | 'petal' | 'glow' | 'core', string>>;
 
 export function drawMeadows(
@@ -89,7 +88,6 @@ function addMeadow(rows: readonly Batches[], meadow: SceneMeadow, picture: Meado
   }
 }
 
-/** The colours of the authors of its samples. */
 function coloursIn({ samples }: SceneMeadow, { daytime, hues }: MeadowPicture): Colours[] {
   const authors = samples.length === 0 ? [undefined] : samples.map(({ author }) => author);
   return authors.map((author) => {

@@ -16,7 +16,6 @@ import type { Timeline } from '../time/timeline.ts';
 export interface Frame {
   readonly scene: Scene;
   readonly timeline: Timeline;
-  /** Places on the timeline. */
   readonly view: TimeRange;
   readonly size: PictureSize;
   /** CSS pixels of the greatest growth at the near end. */
@@ -29,7 +28,6 @@ export interface Frame {
   readonly isTravelling: boolean;
   /** Whether the log has entries. Without any, no axis is drawn. */
   readonly hasEntries: boolean;
-  /** Whose growths stand out. */
   readonly chosen: ChosenAuthor | undefined;
   readonly hues: Hues;
   readonly pointed: SceneItem | undefined;
@@ -48,7 +46,6 @@ export interface Box {
 const MAX_SWAYING = 260;
 /** Time for drawing new bitmaps in one frame, in ms. Later frames draw the rest. */
 const BITMAP_BUDGET_MS = 6;
-/** How long a growth takes to grow, in ms. */
 const GROWING_MS = 1300;
 
 /** How far growths of a kind sway, in radians, and how far they drift, in CSS pixels. */
@@ -197,7 +194,6 @@ export class Painter {
     this.#context.drawImage(this.#meadows, 0, 0, size.width, size.height);
   }
 
-  /** Draws a branch from an entry to its answer. */
   #drawReply(growth: SceneGrowth, frame: Frame, daytime: Daytime): void {
     const { parent } = growth;
     if (parent === undefined) return;
@@ -293,7 +289,6 @@ function strengthOf({ entry }: SceneGrowth, { chosen }: Pick<Frame, 'chosen'>): 
   return chosen === undefined || chosen.name === entry.author ? 1 : 0.16;
 }
 
-/** Whether a part of it may be in view. */
 function isNear({ time }: SceneGrowth, { view, size, unit }: Frame): boolean {
   const x = positionOf(view, time) * size.width;
   return x > -unit && x < size.width + unit;

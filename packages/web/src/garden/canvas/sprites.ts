@@ -26,9 +26,7 @@ export interface Sprite {
 }
 
 export interface SpriteRequest {
-  /** Whether sizes change with each frame. */
   readonly isMoving: boolean;
-  /** Whether there is time to draw a bitmap now. */
   readonly mayDraw: boolean;
   readonly hues: Hues;
 }

@@ -17,7 +17,6 @@ export const GREATEST = 1000;
 export interface Growth {
   readonly outlines: readonly Outline[];
   readonly height: number;
-  /** The greatest distance to either side. */
   readonly reach: number;
 }
 
@@ -36,7 +35,6 @@ export class OutlineBuilder {
     this.#add(tone, width, `M${this.#at(from)}Q${this.#at(bend)} ${this.#at(to)}`);
   }
 
-  /** A closed shape of two curves. */
   blade(tone: Tone, from: Point, to: Point, bends: readonly [Point, Point]): void {
     const [left, right] = bends;
     const there = `M${this.#at(from)}Q${this.#at(left)} ${this.#at(to)}`;

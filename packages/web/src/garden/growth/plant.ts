@@ -9,7 +9,6 @@ import { type Leaf, type Species, speciesOf } from './species.ts';
 
 export interface PlantSource {
   readonly author?: string | undefined;
-  /** The start of the text. */
   readonly text: string;
   /** Bytes of the whole entry. */
   readonly size: number;
@@ -18,7 +17,6 @@ export interface PlantSource {
 /** Bytes of an entry that its author did not write. */
 const OWN_SIZE = 160;
 
-/** A plant has at most this many parts of stems. */
 const MAX_PARTS = 130;
 /** Later words do not count. */
 const MAX_WORDS = 64;

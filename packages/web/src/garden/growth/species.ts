@@ -12,7 +12,6 @@ interface Habit {
   readonly spread: number;
   /** How much a stem turns outward and down on its way. */
   readonly droop: number;
-  /** How likely a branch is at each node. */
   readonly branching: number;
   readonly branchAngle: number;
   /** Length of a leaf in parts of the stem; 0 for no leaves. */

@@ -14,7 +14,6 @@ import {
 const TRAVEL_MS = 450;
 
 interface ViewCallbacks {
-  /** Called when another part is in view. */
   readonly onChange: () => void;
   /** Called when the view begins to travel. From then on, call `follow` with each frame. */
   readonly onTravel: () => void;
@@ -53,7 +52,6 @@ export class MovingView {
     return time >= this.#range.from && time <= this.#range.to;
   }
 
-  /** Moves by a part of its length. */
   pan(part: number): void {
     this.#show(moved(this.#range, part, this.#whole));
   }
@@ -120,7 +118,6 @@ export class MovingView {
     if (isWhole) this.#range = this.#whole;
   }
 
-  /** Ends the travel. */
   arrive(): void {
     if (this.#travel !== undefined) this.#show(this.#travel.to);
   }
@@ -157,7 +154,6 @@ export class MovingView {
   }
 }
 
-/** A change of the view that takes a moment. */
 interface Travel {
   readonly from: TimeRange;
   readonly to: TimeRange;

@@ -13,7 +13,6 @@ import {
 
 /** At most about 30,000 entries: 20 in each of 32 spans of a tile. */
 const MAX_TILES = 48;
-/** Pause after a request that failed, before it is sent again. */
 const RETRY_MS = 3000;
 
 export class TileCache {

@@ -24,7 +24,6 @@ export interface PlacedEntry {
   readonly time: number;
 }
 
-/** A dense span, whose entries are shown together. */
 export interface Meadow extends TimeRange {
   readonly counts: Readonly<Record<string, number>>;
   readonly total: number;
@@ -97,7 +96,6 @@ export function tileOf(key: TileKey, activity: Activity, entries: readonly Garde
   return { ...key, singles, meadows };
 }
 
-/** The tile with an entry that was stored now. */
 export function withEntry(tile: Tile, entry: GardenEntry): Tile {
   const { span, singles, meadows } = tile;
   const from = tile.from + Math.floor((entry.time - tile.from) / span) * span;

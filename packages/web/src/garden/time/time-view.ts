@@ -38,20 +38,17 @@ export function zoomed(view: TimeRange, factor: number, time: number, whole: Tim
   return kept({ from, to: from + length }, whole);
 }
 
-/** Moves the view by a part of its length. */
 export function moved(view: TimeRange, by: number, whole: TimeRange): TimeRange {
   const shift = by * lengthOf(view);
   return kept({ from: view.from + shift, to: view.to + shift }, whole);
 }
 
-/** The view around a range, with some space beside it. */
 export function around(range: TimeRange, whole: TimeRange): TimeRange {
   const length = Math.max(lengthOf(range) * 1.4, SHORTEST);
   const middle = (range.from + range.to) / 2;
   return kept({ from: middle - length / 2, to: middle + length / 2 }, whole);
 }
 
-/** The view moved back into the whole range. */
 export function kept(view: TimeRange, whole: TimeRange): TimeRange {
   if (lengthOf(view) >= lengthOf(whole)) return whole;
   const shift = Math.max(0, whole.from - view.from) + Math.min(0, whole.to - view.to);

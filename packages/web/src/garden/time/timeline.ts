@@ -51,7 +51,6 @@ export class Timeline {
     this.#least = Math.max(LEAST_SILENCE, rest / 4);
   }
 
-  /** The place of a time. */
   at(time: number): number {
     let saved = 0;
     for (const fold of this.folds) {
@@ -62,7 +61,6 @@ export class Timeline {
     return time - saved;
   }
 
-  /** The time at a place. */
   timeAt(place: number): number {
     let saved = 0;
     for (const fold of this.folds) {
@@ -117,7 +115,6 @@ function sum(ranges: readonly TimeRange[]): number {
   return ranges.reduce((total, range) => total + lengthOf(range), 0);
 }
 
-/** The timeline of entries that were stored at these times. */
 export function timelineOf(times: readonly number[]): Timeline {
   const sorted = times.toSorted((a, b) => a - b);
   const silences = sorted.slice(1).map((to, index) => ({ from: sorted[index] ?? to, to }));

@@ -10,7 +10,6 @@ import { SlotsContext } from './slots.ts';
 interface FieldProps {
   readonly id: string;
   readonly field: Pick<FieldText, 'name' | 'meaning'>;
-  /** What was typed before. */
   readonly values: readonly string[];
   readonly error?: string | undefined;
 }
@@ -149,7 +148,6 @@ function useTyped({ field, values }: FieldProps): string {
   return useContext(SlotsContext)[field.name] ?? values[0] ?? '';
 }
 
-/** Connects a control with its label and its error. */
 function controlProps({ id, field, error }: Omit<FieldProps, 'values'>) {
   const fault = { 'aria-describedby': `${id}-error`, 'aria-invalid': 'true' } as const;
   return { id, name: field.name, dir: 'auto', ...(error !== undefined && fault) } as const;

@@ -102,7 +102,6 @@ interface AuthorProps extends FormFieldsProps {
   readonly propsOf: (field: FieldText) => Parameters<typeof LineField>[0];
 }
 
-/** The author's fields, filled in with what this device remembers. */
 function Author({ fields, propsOf, content, onChange }: AuthorProps): VNode {
   const { speaking } = useWords();
   const element = useRef<HTMLDivElement>(null);

@@ -22,7 +22,6 @@ export function rememberedAuthor(): RememberedAuthor | undefined {
   return stored(KEY) as RememberedAuthor | undefined;
 }
 
-/** Remembers the author that a form names. */
 export function rememberAuthorIn({ values }: FormContent): void {
   const author = { identity: '', identityType: '' };
   for (const [name, value] of values) {
@@ -47,7 +46,6 @@ export function forgetAuthor(): void {
   unstore(KEY, ASKED);
 }
 
-/** Fills in the author's fields that are empty. */
 export function prefillAuthor(element: HTMLElement): void {
   const author = rememberedAuthor();
   if (author === undefined) return;

@@ -7,14 +7,12 @@ export interface SpeakFormProps {
   readonly kind: Kind;
   /** Slug. Without it the visitor chooses one. */
   readonly room?: string | undefined;
-  /** The id of an entry. */
   readonly inReplyTo?: string | undefined;
   readonly to?: readonly string[] | undefined;
   /** Where to go after the entry is stored, if the browser posts the form: see `WritePage`. */
   readonly returnTo?: string;
   /** Set in forms that the server renders. Cached pages must have none. */
   readonly idempotencyKey?: string;
-  /** Why the form was refused. */
   readonly problem?: FormProblem;
   /** Called when the form is on the page, with its draft. */
   readonly onRestored?: () => void;

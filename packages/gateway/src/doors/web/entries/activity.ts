@@ -11,7 +11,6 @@ import { type Activity, countActivity, parseActivityQuery } from '../../../opera
 import type { DoorRequest } from '../../context.ts';
 import { gardenEntryOf } from './garden-entries.ts';
 
-/** How many entries of a span are given as its sample. */
 const SAMPLE = 4;
 
 export async function sendActivity(context: DoorRequest): Promise<void> {

@@ -11,7 +11,6 @@ export interface ListRequest {
   /** What is listed; values that are missing or empty select nothing. */
   readonly filters: Parameters;
   readonly order: 'newest' | 'oldest';
-  /** Parameters of the page's address. */
   readonly address: URLSearchParams;
 }
 

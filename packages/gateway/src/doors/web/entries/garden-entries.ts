@@ -15,7 +15,6 @@ import { waitForListing } from '../../../operations/wait.ts';
 import type { DoorRequest } from '../../context.ts';
 import { cutText, pageEntryOf } from './page-entry.ts';
 
-/** Entries of one answer. */
 const MAX_ENTRIES = 1024;
 /** UTF-16 code units of a text: a plant grows from them. */
 const MAX_TEXT = 240;

@@ -14,7 +14,6 @@ const MAX_WHOLE_SIZE = 64 * 1024;
 /** UTF-16 code units that are shown of a text, and of a name. */
 const MAX_TEXT_LENGTH = 2000;
 const MAX_NAME_LENGTH = 200;
-/** How many values are shown of a member that has several. */
 const MAX_VALUES = 16;
 
 /** Members that have a place of their own on a page, if their value is a string or strings. */
@@ -93,7 +92,6 @@ function shownValues(value: unknown): string[] | undefined {
   return values.slice(0, MAX_VALUES).map((one) => cutText(one, MAX_NAME_LENGTH));
 }
 
-/** The strings of a value that is one, or a list of them. */
 function valuesOf(value: unknown): readonly string[] | undefined {
   if (typeof value === 'string') return [value];
   if (!Array.isArray(value)) return undefined;

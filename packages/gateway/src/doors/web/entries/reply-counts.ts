@@ -9,7 +9,6 @@ import { readVersion } from '../../../operations/read-version.ts';
 import { countReplies } from '../../../operations/replies.ts';
 import { MAX_ENTRY_SIZE, readMembers } from '../../../presence/read-members.ts';
 
-/** Maximum number of remembered counts. */
 const MAX_COUNTS = 4096;
 /** Where more entries came, answers are counted anew. */
 const MAX_NEW = 4096;

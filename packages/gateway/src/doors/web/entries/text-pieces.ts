@@ -25,7 +25,6 @@ interface Extent {
   readonly end: number;
 }
 
-/** About how many bytes a piece has. */
 const PIECE_SIZE = 16 * 1024;
 /** How far after its place a piece may end, in order to end with a line or a word. */
 const MAX_SHIFT = 1024;

@@ -85,7 +85,6 @@ export const OTHER_FIELDS = '';
 
 interface FormPage {
   readonly data: PageData;
-  /** The names of its fields. */
   readonly fields: readonly string[];
   /** Fields that are not shown. */
   readonly hidden: ReadonlySet<string>;

@@ -17,7 +17,6 @@ const DESCRIPTION = {
 
 /** How many of the newest entries the page shows without scripts. */
 const NEWEST = 24;
-/** Spans of the plot. */
 const SPANS = 48;
 
 export async function createPage(context: DoorRequest, shell: Shell): Promise<PageContent> {

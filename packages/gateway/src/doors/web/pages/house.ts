@@ -170,7 +170,6 @@ type Counts = ReadonlyMap<string, number>;
 interface Counted {
   /** The end of its last day. */
   readonly to: number;
-  /** How many entries each room had then. */
   readonly totals: Counts;
   readonly activity: Promise<Activity>;
 }

@@ -25,7 +25,6 @@ import { curl, requestExamples, shellWord, streamExamples } from './code-example
 
 const READ_LIMIT = 20;
 
-/** What the parts of the page are made of. */
 interface SpeakContext extends Localization {
   readonly address: string;
   readonly paths: ReadonlyMap<string, string>;

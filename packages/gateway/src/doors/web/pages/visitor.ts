@@ -25,7 +25,6 @@ import { feedsOf } from './feeds.ts';
 const MAX_NAME_LENGTH = 200;
 const MAX_WHOLE_NAME = 32_768;
 const MAX_SEEKING = 8;
-/** How many of the newest entries grow in the picture. */
 const MAX_PLANTS = 24;
 /** How many entries the conversations of one page are looked for in. */
 const MAX_ENTRIES = 100;
