@@ -8,7 +8,7 @@ import { EntryComponentContext } from './entries/entry-view.tsx';
 import { KeptEntry } from './entries/kept-entry.tsx';
 import type { GuideBlock, PageData, RenderOptions } from './page-data.ts';
 import { hrefIn, pathOf } from './shell.ts';
-import { SlotsContext } from './speaking/form/slots.ts';
+import { SlotsContext } from './speaking/form/fields.tsx';
 import { PAPER } from './web-manifest.ts';
 import { wordsIn } from './words/words.ts';
 

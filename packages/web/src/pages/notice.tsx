@@ -5,8 +5,7 @@ import { useContext } from 'preact/hooks';
 import { Moment } from '../moment.tsx';
 import type { NoticePage } from '../page-data.ts';
 import { href, useShell, useWords } from '../shell.ts';
-import { LineField, TextField } from '../speaking/form/fields.tsx';
-import { OTHER_FIELDS, SlotsContext } from '../speaking/form/slots.ts';
+import { LineField, OTHER_FIELDS, SlotsContext, TextField } from '../speaking/form/fields.tsx';
 
 export function Page({ data }: { readonly data: NoticePage }): VNode {
   return (

@@ -34,6 +34,8 @@ const pageRedirect: Representation<DoorContext> = {
 const JSON_TYPE = 'application/json';
 const loadEntries = () => import('./entries/entries.ts');
 const loadCards = () => import('./cards/cards.ts');
+const loadManifest = () => import('./manifest.ts');
+const loadTexts = () => import('./pages/texts.ts');
 
 const builtPages: ProtocolDoor = {
   routes: [
@@ -50,7 +52,7 @@ const builtPages: ProtocolDoor = {
     pageRoute('/notice', () => import('./pages/notice.ts')),
     pageRoute('/notice/{number}', () => import('./pages/notice.ts')),
     ...(['privacy', 'terms'] as const).map((name) =>
-      pageRoute(`/${name}`, async () => (await import('./pages/own-text.ts')).ownTextPage(name)),
+      pageRoute(`/${name}`, async () => (await loadTexts()).ownTextPage(name)),
     ),
     {
       path: NOTICE_PATH,
@@ -60,7 +62,7 @@ const builtPages: ProtocolDoor = {
         await postNotice(context);
       },
     },
-    pageRoute('/web/offline', () => import('./pages/offline.ts')),
+    pageRoute('/web/offline', async () => ({ createPage: (await loadTexts()).offlinePage })),
     ...KINDS.map((kind) => ({
       path: `/api/${kind}`,
       get: [],
@@ -71,25 +73,18 @@ const builtPages: ProtocolDoor = {
     })),
     ...SHOWN_BY_PAGES.map((path) => ({ path, get: [pageRedirect] })),
     assetsRoute,
-    privateRoute('/web/cards', 'image/png', async () => (await loadCards()).sendHouseCard),
-    privateRoute('/web/cards/entries/{id}', 'image/png', async () => {
-      return (await loadCards()).sendEntryCard;
-    }),
-    privateRoute('/web/cards/rooms/{slug}', 'image/png', async () => {
-      return (await loadCards()).sendRoomCard;
-    }),
-    ...['/web/cards/visitors', '/web/cards/visitors/{name}'].map((path) =>
-      privateRoute(path, 'image/png', async () => (await loadCards()).sendVisitorCard),
-    ),
+    cardRoute('/web/cards', 'sendHouseCard'),
+    cardRoute('/web/cards/entries/{id}', 'sendEntryCard'),
+    cardRoute('/web/cards/rooms/{slug}', 'sendRoomCard'),
+    cardRoute('/web/cards/visitors', 'sendVisitorCard'),
+    cardRoute('/web/cards/visitors/{name}', 'sendVisitorCard'),
     privateRoute('/web/manifest.webmanifest', 'application/manifest+json', async () => {
-      return (await import('./manifest.ts')).sendManifest;
+      return (await loadManifest()).sendManifest;
     }),
     privateRoute('/web/service-worker.js', 'text/javascript', async () => {
-      return (await import('./manifest.ts')).sendServiceWorker;
+      return (await loadManifest()).sendServiceWorker;
     }),
-    privateRoute('/favicon.ico', 'image/svg+xml', async () => {
-      return (await import('./manifest.ts')).sendIcon;
-    }),
+    privateRoute('/favicon.ico', 'image/svg+xml', async () => (await loadManifest()).sendIcon),
     privateRoute('/web/activity', JSON_TYPE, async () => {
       return (await import('./entries/activity.ts')).sendActivity;
     }),
@@ -130,6 +125,13 @@ function privateRoute(
   load: () => Promise<DoorHandler>,
 ): ProtocolDoor['routes'][number] {
   return { path, get: [{ type, handle: async (context) => await (await load())(context) }] };
+}
+
+function cardRoute(
+  path: string,
+  name: keyof Awaited<ReturnType<typeof loadCards>>,
+): ReturnType<typeof privateRoute> {
+  return privateRoute(path, 'image/png', async () => (await loadCards())[name]);
 }
 
 /** Without built pages, browsers get what programs get. */

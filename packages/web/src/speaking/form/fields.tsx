@@ -1,11 +1,19 @@
 /** The fields of a form. The page itself holds what is typed: no field is controlled by the script. */
-import type { RenderableProps, VNode } from 'preact';
+import { createContext, type Context, type RenderableProps, type VNode } from 'preact';
 import { useContext, useEffect, useRef, useState } from 'preact/hooks';
 
 import type { FieldText } from '../../page-data.ts';
 import { MoreButton } from '../../more-button.tsx';
 import { useWords } from '../../shell.ts';
-import { SlotsContext } from './slots.ts';
+
+/**
+ * Slots: texts in the HTML of a form that the gateway replaces with what was typed, by the name of the field. They
+ * let it send a form back without rendering what may be large. Empty in browsers.
+ */
+export const SlotsContext: Context<Readonly<Record<string, string>>> = createContext({});
+
+/** The slot for sent members that have no field in the form. */
+export const OTHER_FIELDS = '';
 
 interface FieldProps {
   readonly id: string;

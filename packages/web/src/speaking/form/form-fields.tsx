@@ -6,7 +6,15 @@ import { useContext, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { MoreButton } from '../../more-button.tsx';
 import type { FieldText } from '../../page-data.ts';
 import { useShell, useWords } from '../../shell.ts';
-import { LineField, ListField, RoomField, TextField, TypeField } from './fields.tsx';
+import {
+  LineField,
+  ListField,
+  OTHER_FIELDS,
+  RoomField,
+  SlotsContext,
+  TextField,
+  TypeField,
+} from './fields.tsx';
 import type { FormContent, MemberRow } from './form-content.ts';
 import {
   AUTHOR_FIELDS,
@@ -14,7 +22,6 @@ import {
   prefillAuthor,
   rememberedAuthor,
 } from './remembered-author.ts';
-import { OTHER_FIELDS, SlotsContext } from './slots.ts';
 import type { SpeakFormProps } from './speak-form-props.ts';
 
 interface FormFieldsProps extends SpeakFormProps {

@@ -11,7 +11,7 @@ import { findEntry } from '../../../operations/find-entry.ts';
 import { entryVersion, readVersion } from '../../../operations/read-version.ts';
 import { searchWatermarkFor, untilSearchable } from '../../../operations/search-watermark.ts';
 import type { DoorRequest } from '../../context.ts';
-import { readBatch } from './entry-batch.ts';
+import { readBatch } from './entry-list.ts';
 import { pageEntryOf } from './page-entry.ts';
 import { readPiece } from './text-pieces.ts';
 

@@ -1,11 +1,51 @@
-/** The listing of a page, from the place that its address names by `before` or `after`. */
-import type { EntryBatch, EntryList } from '@open-presence/web/page-data';
+/**
+ * Some of the entries of a listing, as pages show them; and the listing of a page, from the place that its address
+ * names by `before` or `after`.
+ */
+import type { EntryBatch, EntryList, PageEntry } from '@open-presence/web/page-data';
 
+import { yieldPeriodically } from '../../../fair-turns.ts';
+import { parseSearchSelection } from '../../../intake/selection.ts';
+import { everythingScope } from '../../../operations/listing-scope.ts';
+import { pageSelection, readPage } from '../../../operations/read-page.ts';
 import type { DoorContext } from '../../context.ts';
-import { readBatch } from './entry-batch.ts';
+import { inContext, withAnswers } from './answers.ts';
+import { pageEntryOf } from './page-entry.ts';
 
 type ListContext = Pick<DoorContext, 'grammar' | 'log'>;
-type Parameters = Readonly<Record<string, string | undefined>>;
+
+/** A batch ends with the entry by which it has this size, in UTF-16 code units. */
+const MAX_SIZE = 256 * 1024;
+/** About what an entry takes beside its texts. */
+const OVERHEAD = 256;
+
+/**
+ * Takes the parameters of a listing, and `answers` for entries with their answers. Leaves out entries later than
+ * `last`. Throws `invalid-parameter`, `unknown-kind` or `unknown-room`.
+ */
+export async function readBatch(
+  { grammar, log }: ListContext,
+  parameters: URLSearchParams,
+  last: number = log.head(),
+): Promise<EntryBatch> {
+  const selected = await parseSearchSelection(parameters, { ...everythingScope(), grammar, log });
+  const selection = pageSelection(selected, parameters, last);
+  const entries: PageEntry[] = [];
+  const yieldTurn = yieldPeriodically();
+  const end = await readPage(log.readEntries(selection), MAX_SIZE, async (entry) => {
+    const shown = await pageEntryOf(entry);
+    entries.push(shown);
+    await yieldTurn();
+    return shown.text.length + (shown.members?.length ?? 0) + OVERHEAD;
+  });
+  const shown = parameters.has('answers')
+    ? await withAnswers(log, entries)
+    : await inContext(log, entries);
+  const isEnd = !end.more || selection.limit === 0;
+  return { entries: shown, head: last, next: isEnd ? null : (entries.at(-1)?.seq ?? null) };
+}
+
+type Parameters = Readonly<Record<string, string | null | undefined>>;
 
 export interface ListRequest {
   /** What is listed; values that are missing or empty select nothing. */
@@ -59,9 +99,8 @@ async function hasEntriesBefore(
   return (await read({ ...earlier, limit: '1' })).entries.length > 0;
 }
 
-function parametersOf(values: Parameters): URLSearchParams {
-  const found = Object.entries(values).filter(
-    (pair): pair is [string, string] => pair[1] !== undefined && pair[1] !== '',
-  );
-  return new URLSearchParams(found);
+/** Leaves out values that are missing or empty. */
+export function parametersOf(values: Parameters): URLSearchParams {
+  const given = Object.entries(values).filter((pair): pair is [string, string] => Boolean(pair[1]));
+  return new URLSearchParams(given);
 }

@@ -5,18 +5,18 @@
 import { FEED_FORMS, FEED_TYPES, feedPath } from '@open-presence/protocol';
 import type { PageData } from '@open-presence/web/page-data';
 
+import { parametersOf } from '../entries/entry-list.ts';
+
 const MAX_QUERY_LENGTH = 2000;
 
 /** `filters`: parameters of the listing; values that are missing or empty select nothing. */
 export function feedsOf(
   listing: string,
   title: string,
-  filters: Readonly<Record<string, string | null | undefined>> = {},
+  filters: Parameters<typeof parametersOf>[0] = {},
 ): NonNullable<PageData['feeds']> {
-  const given = Object.entries(filters).flatMap(([name, value]): [string, string][] =>
-    value === undefined || value === null || value === '' ? [] : [[name, value]],
-  );
-  const query = given.length === 0 ? '' : `?${new URLSearchParams(given).toString()}`;
+  const given = parametersOf(filters);
+  const query = given.size === 0 ? '' : `?${given.toString()}`;
   if (query.length > MAX_QUERY_LENGTH) return [];
   return FEED_FORMS.map((form) => {
     return { title, type: FEED_TYPES[form], href: feedPath(listing, form) + query };

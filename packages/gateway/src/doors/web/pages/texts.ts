@@ -1,4 +1,7 @@
-/** The pages `/privacy` and `/terms`: what the operator has written for visitors. */
+/**
+ * Pages that only have texts: `/privacy` and `/terms`, which the operator has written, and the page that the service
+ * worker shows while the gateway cannot be reached.
+ */
 import { GatewayError } from '@open-presence/protocol';
 import type { OwnText, Shell } from '@open-presence/web/page-data';
 import { pageTexts } from '@open-presence/web/renderer';
@@ -19,4 +22,9 @@ export function ownTextPage(name: OwnText): PageModule {
       return { data: { page: 'text', shell, ...texts, blocks: markdownBlocks(text) } };
     },
   };
+}
+
+export function offlinePage(_: DoorRequest, shell: Shell): PageContent {
+  const texts = pageTexts('offline', shell.locale);
+  return { data: { page: 'offline', shell, ...texts, unlisted: true } };
 }
