@@ -168,9 +168,7 @@ function useStatus(): State | undefined {
   const [status, setStatus] = useState<State | undefined>(useShell().status);
   useEffect(() => {
     const update = async (): Promise<void> => {
-      if (document.visibilityState !== 'visible') return;
-      const current = await fetchStatus();
-      setStatus(current);
+      if (document.visibilityState === 'visible') setStatus(await fetchStatus());
     };
     const onChange = (): void => void update();
     // An entry that could not be sent may say more than the last status.

@@ -3,9 +3,9 @@
  * address. `windowed-list.tsx` decides what is loaded when, and what stays on the page.
  */
 import type { ComponentChildren, VNode } from 'preact';
-import { useContext, useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useCallback, useContext, useEffect, useMemo, useRef, useState } from 'preact/hooks';
 
-import { WindowedList } from '../list/windowed-list.tsx';
+import { type Side, WindowedList } from '../list/windowed-list.tsx';
 import { addressWith, href, useShell, useWords } from '../shell.ts';
 import { rememberedAuthor } from '../speaking/form/remembered-author.ts';
 import { withAnswer, withMore } from './answers.ts';
@@ -108,20 +108,27 @@ export function EntryList({
       windowed.current?.reset(chunk, has);
     });
   };
-  const answering = useMemo(() => {
-    const onMore = (id: string, more: readonly PageEntry[]): void =>
-      windowed.current?.update((entries) => withMore(entries, id, more));
-    return { onMore };
+  const addAnswers = useCallback((id: string, more: readonly PageEntry[]): void => {
+    windowed.current?.update((entries) => withMore(entries, id, more));
   }, []);
-  const link = (side: 'before' | 'after', seq: number): string =>
+  const { first: start, last: end } = first?.place ?? { first: list.head, last: list.head };
+  const link = (side: Side, seq: number): string =>
     href(shell, addressWith(shell.url, { [side]: String(seq) }, POSITION));
-  const [onward, backward] =
-    order === 'newest' ? (['before', 'after'] as const) : (['after', 'before'] as const);
+  const links =
+    order === 'newest'
+      ? {
+          before: { href: link('after', start), text: words.newer },
+          after: { href: link('before', end), text: words.older },
+        }
+      : {
+          before: { href: link('before', start), text: words.older },
+          after: { href: link('after', end), text: words.newer },
+        };
 
   return (
     <section class="entries" aria-label={label}>
       {isEmpty && <p class="entries-empty">{empty}</p>}
-      <MoreContext.Provider value={answering}>
+      <MoreContext.Provider value={addAnswers}>
         <WindowedList
           handle={windowed}
           source={source}
@@ -134,24 +141,7 @@ export function EntryList({
               <Entry key={entry.id} entry={entry} above={entries[at - 1]?.seq} {...options} />
             ))
           }
-          before={
-            !shell.isCut && (
-              <p class="entries-more" key="before">
-                <a href={link(backward, first?.place.first ?? list.head)} rel="prev">
-                  {order === 'newest' ? words.newer : words.older}
-                </a>
-              </p>
-            )
-          }
-          after={
-            !shell.isCut && (
-              <p class="entries-more" key="after">
-                <a href={link(onward, first?.place.last ?? list.head)} rel="next">
-                  {order === 'newest' ? words.older : words.newer}
-                </a>
-              </p>
-            )
-          }
+          links={shell.isCut ? undefined : links}
         />
       </MoreContext.Provider>
       <div class="entries-news" role="status">

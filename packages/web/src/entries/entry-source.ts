@@ -22,29 +22,24 @@ export function chunkOf(entries: Entries): EntryChunk | undefined {
 }
 
 export class EntrySource implements ListSource<EntryRange, Entries> {
-  readonly #query: string;
-  readonly #order: EntryList['order'];
-  /** Where the listing begins if it has no entries yet. */
-  readonly #head: number;
+  readonly #list: Pick<EntryList, 'query' | 'order' | 'head'>;
   /** The newest seq that is known to be in the listing. */
   newest = 0;
 
-  constructor({ query, order, head }: Pick<EntryList, 'query' | 'order' | 'head'>) {
-    this.#query = query;
-    this.#order = order;
-    this.#head = head;
+  constructor(list: Pick<EntryList, 'query' | 'order' | 'head'>) {
+    this.#list = list;
   }
 
   /** The seq at the end where no new entries are added, so that the key of a chunk stays. */
   keyOf({ first, last }: EntryRange): number {
-    return this.#order === 'newest' ? last : first;
+    return this.#list.order === 'newest' ? last : first;
   }
 
   async loadEdge(side: Side, range: EntryRange | undefined): Promise<Edge<EntryRange, Entries>> {
     const isBefore = side === 'before';
-    const order = isBefore === (this.#order === 'newest') ? 'oldest' : 'newest';
+    const order = isBefore === (this.#list.order === 'newest') ? 'oldest' : 'newest';
     const seq = isBefore ? range?.first : range?.last;
-    const from = seq ?? (order === 'oldest' ? this.#head : this.#head + 1);
+    const from = seq ?? (order === 'oldest' ? this.#list.head : this.#list.head + 1);
     const batch = await this.#fetch(order, order === 'oldest' ? { after: from } : { before: from });
     const chunk = chunkOf(isBefore ? batch.entries.toReversed() : batch.entries);
     const isBehind = order === 'oldest' && (batch.entries.at(-1)?.seq ?? from) < this.newest;
@@ -53,7 +48,7 @@ export class EntrySource implements ListSource<EntryRange, Entries> {
 
   async loadNewest(): Promise<Edge<EntryRange, Entries>> {
     const { entries, next } = await this.#fetch('newest', {});
-    const chunk = chunkOf(this.#order === 'newest' ? entries : entries.toReversed());
+    const chunk = chunkOf(this.#list.order === 'newest' ? entries : entries.toReversed());
     return { ...(chunk && { chunk }), more: next !== null };
   }
 
@@ -61,7 +56,7 @@ export class EntrySource implements ListSource<EntryRange, Entries> {
     order: EntryList['order'],
     cursors: Readonly<Record<string, number>>,
   ): ReturnType<typeof fetchBatch> {
-    const parameters = new URLSearchParams(this.#query);
+    const parameters = new URLSearchParams(this.#list.query);
     parameters.set('order', order);
     parameters.set('limit', String(CHUNK_SIZE));
     for (const [name, cursor] of Object.entries(cursors)) parameters.set(name, String(cursor));

@@ -40,12 +40,10 @@ interface Replying {
 
 export const ReplyContext: Context<Replying> = createContext<Replying>({ drafted: new Set() });
 
-interface Answering {
-  /** Called with further answers to an entry, once they are loaded. */
-  readonly onMore: (id: string, answers: readonly PageEntry[]) => void;
-}
+type AddAnswers = (id: string, answers: readonly PageEntry[]) => void;
 
-export const MoreContext: Context<Answering> = createContext<Answering>({ onMore: () => {} });
+/** Called with further answers to an entry, once they are loaded. */
+export const MoreContext: Context<AddAnswers> = createContext<AddAnswers>(() => {});
 
 const MORE = '40';
 
@@ -131,7 +129,7 @@ export const EntryComponentContext: Context<ComponentType<EntryViewProps>> =
 function Answers({ entry: { id, answers = [], replies = 0 } }: EntryViewProps): VNode | null {
   const shell = useShell();
   const { entry: words } = useWords();
-  const { onMore } = useContext(MoreContext);
+  const addAnswers = useContext(MoreContext);
   const more = replies - answers.length;
   if (answers.length === 0 && more <= 0) return null;
   const path = href(shell, `/entries/${id}#replies`);
@@ -139,7 +137,7 @@ function Answers({ entry: { id, answers = [], replies = 0 } }: EntryViewProps): 
     const after = String(answers.at(-1)?.seq ?? 0);
     const which = { inReplyTo: id, answers: 'nested', order: 'oldest', after, limit: MORE };
     fetchBatch(new URLSearchParams(which).toString()).then(
-      ({ entries }) => onMore(id, entries),
+      ({ entries }) => addAnswers(id, entries),
       () => location.assign(path),
     );
   };

@@ -86,20 +86,10 @@ export function TextReader({ id, piece, size }: TextReaderProps): VNode {
             {of === 'text' ? <VisitorText text={text} /> : text}
           </div>
         )}
-        before={
-          <p class="entries-more" key="before">
-            <a href={link(piece.part - 1)} rel="prev">
-              {words.partBefore}
-            </a>
-          </p>
-        }
-        after={
-          <p class="entries-more" key="after">
-            <a href={link(piece.part + 1)} rel="next">
-              {words.partAfter}
-            </a>
-          </p>
-        }
+        links={{
+          before: { href: link(piece.part - 1), text: words.partBefore },
+          after: { href: link(piece.part + 1), text: words.partAfter },
+        }}
       />
     </div>
   );

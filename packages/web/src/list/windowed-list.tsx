@@ -27,14 +27,18 @@ export interface ListSource<Place, Content> {
   loadEdge(side: Side, from: Place | undefined): Promise<Edge<Place, Content>>;
 }
 
+interface EdgeLink {
+  readonly href: string;
+  readonly text: string;
+}
+
 interface WindowedListProps<Place, Content> {
   readonly source: ListSource<Place, Content>;
   readonly chunks: readonly Chunk<Place, Content>[];
   readonly has: Sides;
   readonly renderContent: (content: Content) => ComponentChildren;
   /** Shown at the ends of the list while it goes on: links that also work without scripts. */
-  readonly before: ComponentChildren;
-  readonly after: ComponentChildren;
+  readonly links: Readonly<Record<Side, EdgeLink>> | undefined;
   /** Called when the view has come to rest, with the first element in it. */
   readonly onRest?: (first: Element | undefined, isAtStart: boolean) => void;
   readonly onScroll?: () => void;
@@ -148,17 +152,28 @@ export class WindowedList<Place, Content> extends Component<WindowedListProps<Pl
   }
 
   override render(): VNode {
-    const { source, renderContent, before, after } = this.props;
+    const { source, renderContent } = this.props;
     return (
       <div class="windowed-list" ref={(element) => void (this.#list = element)}>
-        {this.#has.before && before}
+        {this.#link('before', 'prev')}
         {this.#chunks.map(({ place, content }) => (
           <div class="chunk" key={source.keyOf(place)}>
             <ChunkContent content={content} render={renderContent} />
           </div>
         ))}
-        {this.#has.after && after}
+        {this.#link('after', 'next')}
       </div>
+    );
+  }
+
+  #link(side: Side, rel: 'next' | 'prev'): VNode | null {
+    const link = this.props.links?.[side];
+    return !this.#has[side] || link === undefined ? null : (
+      <p class="entries-more" key={side}>
+        <a href={link.href} rel={rel}>
+          {link.text}
+        </a>
+      </p>
     );
   }
 

@@ -17,7 +17,7 @@ import type { GardenPicture } from '../garden/picture.ts';
 import { Land, StillPicture } from '../garden/still-picture.tsx';
 import { keepViewInAddress, viewInAddress } from '../garden/view-address.ts';
 import { Moment } from '../moment.tsx';
-import type { GardenPage, Shell } from '../page-data.ts';
+import type { GardenPage } from '../page-data.ts';
 import { href, useShell, useWords } from '../shell.ts';
 import { VisitorLink } from '../visitor-name.tsx';
 
@@ -105,21 +105,22 @@ export function Page({ data }: { readonly data: GardenPage }): VNode {
 function ActivityOverTime({ activity }: { readonly activity: Activity }): VNode {
   const shell = useShell();
   const words = useWords();
-  const series = seriesOf(activity, shell);
+  const series = KINDS.map((name) => {
+    return { name, label: shell.kinds[name].name, counts: activity.counts[name] ?? [] };
+  });
+  const summary = series.map(({ label, counts }) => `${label}: ${sum(counts)}`).join(', ');
   const total = sum(series.map(({ counts }) => sum(counts)));
-  const moments = [activity.from, activity.to].map((time) => new Date(time).toISOString());
-  const [from = '', to = ''] = moments;
   return (
     <section class="activity">
       <h2>{words.garden.activity}</h2>
       <ActivityPlot
         series={series}
         title={words.garden.activity}
-        description={`${words.house.entries(total)}. ${summaryOf(series)}`}
+        description={`${words.house.entries(total)}. ${summary}`}
       />
       <p class="activity-times">
-        <Moment timestamp={from} />
-        <Moment timestamp={to} />
+        <Moment timestamp={new Date(activity.from).toISOString()} />
+        <Moment timestamp={new Date(activity.to).toISOString()} />
       </p>
       <ul class="activity-kinds">
         {series.map(({ name, label, counts }) => (
@@ -197,14 +198,6 @@ function EntryList({ entries }: { readonly entries: readonly GardenEntry[] }): V
       </ol>
     </section>
   );
-}
-
-function seriesOf({ counts }: Activity, { kinds }: Shell): PlotSeries[] {
-  return KINDS.map((name) => ({ name, label: kinds[name].name, counts: counts[name] ?? [] }));
-}
-
-function summaryOf(series: readonly PlotSeries[]): string {
-  return series.map(({ label, counts }) => `${label}: ${sum(counts)}`).join(', ');
 }
 
 function sum(numbers: readonly number[]): number {

@@ -55,9 +55,6 @@ function Result({ result: { entry, snippet } }: { readonly result: SearchResult 
 function SearchForm({ problem }: { readonly problem: string | undefined }): VNode {
   const shell = useShell();
   const query = queryIn(shell);
-  const [kindGiven, roomGiven, order] = ['kind', 'room', 'order'].map(
-    (name) => query.get(name) ?? '',
-  );
   const { search: words } = useWords();
   const invalid =
     problem === undefined ? {} : { 'aria-invalid': true, 'aria-describedby': 'problem' };
@@ -76,43 +73,55 @@ function SearchForm({ problem }: { readonly problem: string | undefined }): VNod
         <button>{words.search}</button>
       </p>
       <div class="search-filters">
-        <label>
-          {words.kind}
-          <select name="kind" value={kindGiven}>
-            <option value="">{words.any}</option>
-            {KINDS.map((kind) => (
-              <option key={kind} value={kind} selected={kind === kindGiven}>
-                {shell.kinds[kind].name}
-              </option>
-            ))}
-          </select>
-        </label>
-        <label>
-          {words.room}
-          <select name="room" value={roomGiven}>
-            <option value="">{words.any}</option>
-            {shell.rooms.map(({ slug, title }) => (
-              <option key={slug} value={slug} selected={slug === roomGiven}>
-                {title}
-              </option>
-            ))}
-          </select>
-        </label>
+        <Choice
+          name="kind"
+          label={words.kind}
+          options={KINDS.map((kind) => [kind, shell.kinds[kind].name])}
+        />
+        <Choice
+          name="room"
+          label={words.room}
+          options={shell.rooms.map(({ slug, title }) => [slug, title])}
+        />
         <label>
           {words.author}
           <input name="identity" value={query.get('identity') ?? ''} autocomplete="off" />
         </label>
-        <label>
-          {words.order}
-          <select name="order" value={order === 'newest' ? 'newest' : ''}>
-            <option value="">{words.best}</option>
-            <option value="newest" selected={order === 'newest'}>
-              {words.newest}
-            </option>
-          </select>
-        </label>
+        <Choice
+          name="order"
+          label={words.order}
+          any={words.best}
+          options={[['newest', words.newest]]}
+        />
       </div>
       <p class="quiet">{words.how}</p>
     </form>
+  );
+}
+
+interface ChoiceProps {
+  readonly name: string;
+  readonly label: string;
+  /** What it means to choose none of the options. */
+  readonly any?: string;
+  readonly options: readonly (readonly [value: string, text: string])[];
+}
+
+function Choice({ name, label, any, options }: ChoiceProps): VNode {
+  const given = queryIn(useShell()).get(name);
+  const { search: words } = useWords();
+  const chosen = options.find(([value]) => value === given)?.[0] ?? '';
+  return (
+    <label>
+      {label}
+      <select name={name} value={chosen}>
+        <option value="">{any ?? words.any}</option>
+        {options.map(([value, text]) => (
+          <option key={value} value={value} selected={value === chosen}>
+            {text}
+          </option>
+        ))}
+      </select>
+    </label>
   );
 }

@@ -36,12 +36,6 @@ export interface Tile extends TileKey {
   readonly meadows: Meadow[];
 }
 
-/** Consecutive entries to load: `from` is the seq of the first, `to` the seq after the last. */
-export interface SeqRun {
-  readonly from: number;
-  readonly to: number;
-}
-
 /** The tiles that a view of this width in pixels needs. Folded time needs none. */
 export function tilesIn(view: TimeRange, width: number, timeline: Timeline): TileKey[] {
   const shortest = (lengthOf(view) / Math.max(1, width)) * MIN_SPAN_WIDTH;
@@ -58,15 +52,18 @@ export function tilesIn(view: TimeRange, width: number, timeline: Timeline): Til
   return [...tiles.values()];
 }
 
-/** The entries that a tile needs one by one: those of its sparse spans. */
-export function sparseRuns({ bounds, counts }: Activity): SeqRun[] {
-  const runs: SeqRun[] = [];
+/**
+ * The entries that a tile needs one by one, those of its sparse spans, as runs of consecutive ones: `from` is the seq
+ * of the first, `to` the seq after the last.
+ */
+export function sparseRuns({ bounds, counts }: Activity): { from: number; to: number }[] {
+  const runs: { from: number; to: number }[] = [];
   for (let index = 0; index < bounds.length - 1; index += 1) {
     const [from = 0, to = 0] = bounds.slice(index, index + 2);
     const total = totalAt(counts, index);
     if (total === 0 || total > MAX_SINGLE) continue;
     const last = runs.at(-1);
-    if (last?.to === from) runs[runs.length - 1] = { from: last.from, to };
+    if (last?.to === from) last.to = to;
     else runs.push({ from, to });
   }
   return runs;
@@ -82,14 +79,7 @@ export function tileOf(key: TileKey, activity: Activity, entries: readonly Garde
     const counts: Record<string, number> = {};
     for (const [kind, spans] of Object.entries(activity.counts)) counts[kind] = spans[index] ?? 0;
     const samples = activity.samples?.[index] ?? [];
-    const meadow = {
-      from,
-      to: from + key.span,
-      counts,
-      total,
-      samples,
-    };
-    meadows.push(meadow);
+    meadows.push({ from, to: from + key.span, counts, total, samples });
   }
   const all = [...entries, ...meadows.flatMap(({ samples }) => samples)];
   const singles = key.span < 1 ? spreadOverSpans(key, activity, all) : spreadOverMilliseconds(all);

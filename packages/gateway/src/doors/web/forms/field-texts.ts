@@ -109,17 +109,13 @@ const FIELD_END = Buffer.from('</textarea></label></div>');
 export async function shortFields(
   form: PostedForm,
   names: ReadonlySet<string>,
-): Promise<{ get(name: string): string | undefined }> {
+): Promise<ReadonlyMap<string, string>> {
   const values = new Map<string, Buffer>();
   for await (const { name, value } of piecesOf(form)) {
     const before = values.get(name) ?? EMPTY;
     if (value === undefined || !names.has(name) || before.length > MAX_SHORT_SIZE) continue;
     values.set(name, Buffer.concat([before, value]));
   }
-  return {
-    get(name) {
-      const value = values.get(name);
-      return value === undefined || value.length > MAX_SHORT_SIZE ? undefined : value.toString();
-    },
-  };
+  const short = [...values].filter(([, { length }]) => length <= MAX_SHORT_SIZE);
+  return new Map(short.map(([name, value]) => [name, value.toString()]));
 }
