@@ -147,17 +147,13 @@ export class GardenPicture {
     if (this.#focusTime !== undefined) return undefined;
     const { items } = this.#scene;
     const at = items.findIndex((item) => this.#focused && nameOf(item) === nameOf(this.#focused));
-    if (at === -1) return this.#setFocus(this.#newestInView());
+    if (at === -1) return this.#setFocus(items.findLast(({ time }) => this.view.has(time)));
     const next = items[at + step];
     if (next !== undefined) return this.#focusAt(next.time, next);
     const current = items[at];
     if (current === undefined) return undefined;
     const { entries } = await fetchGarden(queryBeyond(current, step), this.#closing.signal);
     if (entries[0] !== undefined) this.focusTime(entries[0].time);
-  }
-
-  #newestInView(): SceneItem | undefined {
-    return this.#scene.items.findLast(({ time }) => this.view.has(time));
   }
 
   /** `time`: in ms since 1970. */

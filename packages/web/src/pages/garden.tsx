@@ -15,10 +15,9 @@ import {
 } from '../garden/main-authors.ts';
 import type { GardenPicture } from '../garden/picture.ts';
 import { Land, StillPicture } from '../garden/still-picture.tsx';
-import { keepViewInAddress, viewInAddress } from '../garden/view-address.ts';
 import { Moment } from '../moment.tsx';
 import type { GardenPage } from '../page-data.ts';
-import { href, useShell, useWords } from '../shell.ts';
+import { addressWith, href, useShell, useWords } from '../shell.ts';
 import { VisitorLink } from '../visitor-name.tsx';
 
 /** The order in which the plot stacks them, from the ground up. */
@@ -202,4 +201,51 @@ function EntryList({ entries }: { readonly entries: readonly GardenEntry[] }): V
 
 function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, number) => total + number, 0);
+}
+
+/** The view that the address names: a range of time, whose plants stand out, and the time of the plant that is read. */
+function viewInAddress() {
+  const query = new URLSearchParams(location.search);
+  const time = (name: string): number | undefined => {
+    const value = Date.parse(query.get(name) ?? '');
+    return Number.isNaN(value) ? undefined : value;
+  };
+  const [from, to] = [time('from'), time('to')];
+  const name = query.get('author');
+  return {
+    range: from === undefined || to === undefined || from >= to ? undefined : { from, to },
+    author: name === null ? undefined : { name: name === '' ? undefined : name },
+    plant: time('plant'),
+  };
+}
+
+/** Browsers refuse to change the address many times in a row. */
+const PAUSE_MS = 300;
+let isWaiting = false;
+
+/** Writes the view after a pause, since it may go on moving. Asks for `author` only then. */
+function keepViewInAddress(picture: GardenPicture, author: () => ChosenAuthor | undefined): void {
+  if (isWaiting) return;
+  isWaiting = true;
+  setTimeout(() => {
+    isWaiting = false;
+    writeView(picture, author());
+  }, PAUSE_MS);
+}
+
+function writeView(
+  { view, timeline, focused }: Pick<GardenPicture, 'view' | 'timeline' | 'focused'>,
+  author: ChosenAuthor | undefined,
+): void {
+  const { part } = view;
+  const iso = (time: number | undefined): string | undefined =>
+    time === undefined ? undefined : new Date(time).toISOString();
+  const address = addressWith(location.pathname + location.search, {
+    from: iso(part && Math.floor(timeline.timeAt(part.from))),
+    to: iso(part && Math.ceil(timeline.timeAt(part.to))),
+    author: author && (author.name ?? ''),
+    plant: iso(focused && timeline.timeAt(focused.time)),
+  });
+  if (address !== location.pathname + location.search)
+    history.replaceState(history.state, '', address + location.hash);
 }

@@ -5,7 +5,13 @@ import { useContext } from 'preact/hooks';
 import { Moment } from '../moment.tsx';
 import type { NoticePage } from '../page-data.ts';
 import { href, useShell, useWords } from '../shell.ts';
-import { LineField, OTHER_FIELDS, SlotsContext, TextField } from '../speaking/form/fields.tsx';
+import {
+  FormError,
+  LineField,
+  OTHER_FIELDS,
+  SlotsContext,
+  TextField,
+} from '../speaking/form/fields.tsx';
 
 export function Page({ data }: { readonly data: NoticePage }): VNode {
   return (
@@ -18,7 +24,7 @@ export function Page({ data }: { readonly data: NoticePage }): VNode {
 
 function Form({ about, problem, description }: NoticePage): VNode {
   const shell = useShell();
-  const { notice: words, speaking } = useWords();
+  const { notice: words } = useWords();
   const others = useContext(SlotsContext)[OTHER_FIELDS];
   const page = new URLSearchParams({ page: href(shell, '/notice/{number}') });
   const propsOf = (name: 'contact' | 'what' | 'why', value = '') => ({
@@ -36,12 +42,7 @@ function Form({ about, problem, description }: NoticePage): VNode {
         encType="multipart/form-data"
         action={href(shell, `/api/notice?${page.toString()}`)}
       >
-        {problem !== undefined && (
-          <div class="form-error" role="alert">
-            <p dir="auto">{problem.detail}</p>
-            <p>{speaking.again}</p>
-          </div>
-        )}
+        <FormError message={problem?.detail} />
         <LineField {...propsOf('what', about)} />
         <TextField {...propsOf('why')} />
         <LineField {...propsOf('contact')} />

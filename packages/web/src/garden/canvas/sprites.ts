@@ -15,7 +15,6 @@ const PADDING = 3;
 
 export interface Sprite {
   readonly bitmap: HTMLCanvasElement;
-  readonly growth: Growth;
   /** Device pixels of the bitmap to each unit of the growth. */
   readonly scale: number;
   /** The hue of its blooms; undefined for the species' own hue. */
@@ -104,7 +103,7 @@ export class Sprites {
         else drawOutline(context, outline, colour);
       }
     }
-    return { bitmap, growth, scale, hue: hues.get(entry.author), x, y };
+    return { bitmap, scale, hue: hues.get(entry.author), x, y };
   }
 
   #forgetOldest(): void {

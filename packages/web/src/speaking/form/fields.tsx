@@ -4,7 +4,7 @@ import { useContext, useEffect, useRef, useState } from 'preact/hooks';
 
 import type { FieldText } from '../../page-data.ts';
 import { MoreButton } from '../../more-button.tsx';
-import { useWords } from '../../shell.ts';
+import { useShell, useWords } from '../../shell.ts';
 
 /**
  * Slots: texts in the HTML of a form that the gateway replaces with what was typed, by the name of the field. They
@@ -111,17 +111,9 @@ export function ListField({ more, ...props }: FieldProps & { more: string }): VN
   );
 }
 
-interface RoomFieldProps {
-  readonly id: string;
-  readonly rooms: readonly { readonly slug: string; readonly title: string }[];
-  readonly selected: string;
-  readonly error?: string | undefined;
-}
-
-export function RoomField({ id, rooms, selected, error }: RoomFieldProps): VNode {
-  const { search } = useWords();
-  const field = { name: 'room', meaning: search.room };
-  const props = { id, field, values: [], error };
+export function RoomField(props: FieldProps): VNode {
+  const { rooms } = useShell();
+  const [selected] = props.values;
   return (
     <Field {...props}>
       <select {...controlProps(props)}>
@@ -159,4 +151,15 @@ function useTyped({ field, values }: FieldProps): string {
 function controlProps({ id, field, error }: Omit<FieldProps, 'values'>) {
   const fault = { 'aria-describedby': `${id}-error`, 'aria-invalid': 'true' } as const;
   return { id, name: field.name, dir: 'auto', ...(error !== undefined && fault) } as const;
+}
+
+/** Why a form was refused, above its fields. */
+export function FormError({ message }: { readonly message: string | undefined }): VNode | null {
+  const { speaking } = useWords();
+  return message === undefined ? null : (
+    <div class="form-error" role="alert">
+      <p dir="auto">{message}</p>
+      <p>{speaking.again}</p>
+    </div>
+  );
 }

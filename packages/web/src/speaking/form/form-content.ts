@@ -49,12 +49,7 @@ export async function bodyOf(content: FormContent, fields: readonly FieldText[])
   return new Blob([...parts, parts.length === 0 ? '{}' : '}'], { type: 'application/json' });
 }
 
-interface JsonValue {
-  readonly name: string;
-  readonly json: string;
-}
-
-function valuesOf({ values, rows }: FormContent, required: ReadonlySet<string>): JsonValue[] {
+function valuesOf({ values, rows }: FormContent, required: ReadonlySet<string>) {
   const named = values
     .filter(([name, value]) => value !== '' || required.has(name))
     .map(([name, value]) => ({ name, json: JSON.stringify(value) }));

@@ -37,7 +37,7 @@ interface FormFieldsProps extends SpeakFormProps {
 export function FormFields(props: FormFieldsProps): VNode {
   const { kind, form, content, errors, file, onAttach } = props;
   const shell = useShell();
-  const { speaking } = useWords();
+  const { search, speaking } = useWords();
   const slots = useContext(SlotsContext);
   const kindText = shell.kinds[kind];
   const { fields } = kindText;
@@ -89,10 +89,8 @@ export function FormFields(props: FormFieldsProps): VNode {
           />
           {props.room === undefined && props.inReplyTo === undefined && (
             <RoomField
-              id={propsOf({ name: 'room', meaning: '' }).id}
-              rooms={shell.rooms}
-              selected={valuesOf('room')[0] ?? kindText.room}
-              error={errors['room']}
+              {...propsOf({ name: 'room', meaning: search.room })}
+              values={[valuesOf('room')[0] ?? kindText.room]}
             />
           )}
           {text !== undefined && <Attachment {...props} />}

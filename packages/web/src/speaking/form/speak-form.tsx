@@ -21,6 +21,7 @@ import {
   readForm,
   saysNothing,
 } from './form-content.ts';
+import { FormError } from './fields.tsx';
 import { FormFields } from './form-fields.tsx';
 import {
   addToOutbox,
@@ -215,12 +216,7 @@ function EmptyOrRestoredForm(props: FormProps): VNode {
       }}
     >
       {key !== undefined && <input type="hidden" name="idempotency-key" value={key} />}
-      {errors.message !== undefined && (
-        <div class="form-error" role="alert">
-          <p dir="auto">{errors.message}</p>
-          <p>{speaking.again}</p>
-        </div>
-      )}
+      <FormError message={errors.message} />
       <FormFields
         {...props}
         errors={errors.fields}

@@ -91,11 +91,10 @@ async function hasEntriesBefore(
   order: 'newest' | 'oldest',
   from: string,
 ): Promise<boolean> {
-  const edge = first === undefined ? Number(from) : first.seq;
   const earlier =
     order === 'newest'
-      ? { order: 'oldest', after: String(first === undefined ? edge - 1 : edge) }
-      : { order: 'newest', before: String(first === undefined ? edge + 1 : edge) };
+      ? { order: 'oldest', after: String(first?.seq ?? Number(from) - 1) }
+      : { order: 'newest', before: String(first?.seq ?? Number(from) + 1) };
   return (await read({ ...earlier, limit: '1' })).entries.length > 0;
 }
 

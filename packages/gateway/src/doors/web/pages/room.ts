@@ -4,7 +4,7 @@ import type { Shell } from '@open-presence/web/page-data';
 
 import { queryOf } from '../../../http/parameters/query.ts';
 import { findRoom, roomDocument } from '../../../operations/rooms.ts';
-import type { DoorContext, DoorRequest } from '../../context.ts';
+import type { DoorRequest } from '../../context.ts';
 import { cutText } from '../entries/page-entry.ts';
 import { readList } from '../entries/entry-list.ts';
 import type { PageContent } from '../page-route.ts';
@@ -46,13 +46,12 @@ export async function createPage(
         kind: isKind(kind) ? kind : undefined,
         identity: identity && cutText(identity, MAX_NAME_LENGTH),
       },
-      here: namesIn(app, slug),
+      here: app.presence
+        .list()
+        .filter((visitor) => visitor.room === slug)
+        .slice(0, MAX_HERE)
+        .map((visitor) => cutText(visitor.identity, MAX_NAME_LENGTH)),
       list: await readList(app, { filters, order: 'newest', address }),
     },
   };
-}
-
-function namesIn({ presence }: Pick<DoorContext, 'presence'>, slug: string): string[] {
-  const present = presence.list().filter(({ room }) => room === slug);
-  return present.slice(0, MAX_HERE).map(({ identity }) => cutText(identity, MAX_NAME_LENGTH));
 }

@@ -4,12 +4,12 @@
  * however long the name is.
  */
 import { EVERYTHING, GatewayError, visitorPagePath } from '@open-presence/protocol';
-import type { Conversation, PageEntry, Shell, VisitorPage } from '@open-presence/web/page-data';
+import type { Conversation, Shell, VisitorPage } from '@open-presence/web/page-data';
 import { href, visitorTexts } from '@open-presence/web/renderer';
 
 import { queryOf } from '../../../http/parameters/query.ts';
 import { facet } from '../../../log/facet.ts';
-import type { Entry, Log, Seq } from '../../../log/log.ts';
+import type { Seq } from '../../../log/log.ts';
 import { threadFacet } from '../../../log/thread.ts';
 import { findEntry } from '../../../operations/find-entry.ts';
 import { titleExcerpt } from '../../../operations/listing-scope.ts';
@@ -93,13 +93,10 @@ export async function visitorIn(
     throw new GatewayError('not-found', detail);
   }
   const entry = await findEntry(app.log, id);
-  const author = entry.withheld === undefined ? await authorOf(entry) : undefined;
+  const author =
+    entry.withheld === undefined ? authorIn(await previewOf(entry, [], MAX_WHOLE_NAME)) : undefined;
   if (author !== undefined) return author.length < MAX_WHOLE_NAME ? author : undefined;
   throw new GatewayError('not-found', `Cannot show who wrote the entry ${id}: it gives no name.`);
-}
-
-async function authorOf(entry: Entry): Promise<string | undefined> {
-  return authorIn(await previewOf(entry, [], MAX_WHOLE_NAME));
 }
 
 function shownPart(text: string | null): VisitorPage['show'] {
@@ -116,31 +113,19 @@ async function conversationsOf(
   const roots = new Set<Seq>();
   let last: Seq | undefined;
   let count = 0;
-  const selection = {
-    facets: [facet('identity', name)],
-    order: 'newest',
-    limit: MAX_ENTRIES,
-  } as const;
+  const own = { facets: [facet('identity', name)], order: 'newest', limit: MAX_ENTRIES } as const;
   const from = Number.isSafeInteger(before) ? { before } : {};
-  for await (const { thread, metadata } of log.readEntries({ ...selection, ...from })) {
+  for await (const { thread, metadata } of log.readEntries({ ...own, ...from })) {
     roots.add(thread);
     last = metadata.seq;
     count += 1;
   }
   const conversations: Conversation[] = [];
   for (const root of roots) {
-    const entry = await beginningOf(log, root);
-    if (entry !== undefined) conversations.push({ entry, entries: await sizeOf(log, root) });
+    const stored = await log.entry(root);
+    if (stored === undefined) continue;
+    const [entries = 0] = await log.countBetween(threadFacet(root), [root, log.head() + 1]);
+    conversations.push({ entry: await pageEntryOf(stored), entries });
   }
   return { conversations, next: count < MAX_ENTRIES ? undefined : last };
-}
-
-async function beginningOf(log: Log, root: Seq): Promise<PageEntry | undefined> {
-  const entry = await log.entry(root);
-  return entry === undefined ? undefined : await pageEntryOf(entry);
-}
-
-async function sizeOf(log: Log, root: Seq): Promise<number> {
-  const [count = 0] = await log.countBetween(threadFacet(root), [root, log.head() + 1]);
-  return count;
 }
