@@ -2,7 +2,7 @@
  * The data of each page. The gateway passes it to the renderer, and the renderer, as JSON, to the script of
  * the page. All texts of the place are localized already. Types only: the gateway imports this file.
  */
-import type { Kind, Locale, State } from '@open-presence/protocol';
+import type { Kind, Locale, ProblemExtensions, State } from '@open-presence/protocol';
 
 import type { Block, EntryList, PageEntry, TextPiece } from './entries/entry-data.ts';
 import type { Activity, GardenEntry, TimeRange } from './garden/garden-data.ts';
@@ -241,14 +241,8 @@ export interface TextPage extends PageHead {
 }
 
 /** The parts of a problem document that a form shows (PROTOCOL.md section 11). */
-export interface FormProblem {
+export interface FormProblem extends Pick<ProblemExtensions, 'faults'> {
   readonly detail: string;
-  readonly faults?: readonly {
-    /** A JSON Pointer. */
-    readonly pointer?: string;
-    readonly parameter?: string;
-    readonly detail: string;
-  }[];
 }
 
 /**

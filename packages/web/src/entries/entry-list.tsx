@@ -156,19 +156,17 @@ export function EntryList({
   );
 }
 
-/** Adds the entry to the chunk at the newest end, or begins another. */
+/** The chunk at the newest end with the entry, or another that begins with it. */
 function withEntry(
   entry: PageEntry,
   order: EntryListData['order'],
-): (outermost: EntryChunk | undefined) => { chunk: EntryChunk; isNew: boolean } {
-  const alone = { place: { first: entry.seq, last: entry.seq }, content: [entry] };
+): (outermost: EntryChunk | undefined) => EntryChunk {
   return (outermost) => {
-    if (outermost === undefined || outermost.content.length >= CHUNK_SIZE) {
-      return { chunk: alone, isNew: true };
-    }
-    const { content } = outermost;
-    const entries = order === 'newest' ? [entry, ...content] : [...content, entry];
-    return { chunk: chunkOf(entries) ?? alone, isNew: false };
+    const shown = outermost?.content ?? [];
+    const before = shown.length >= CHUNK_SIZE ? [] : shown;
+    const entries = order === 'newest' ? [entry, ...before] : [...before, entry];
+    const [first = entry, last = entry] = [entries[0], entries.at(-1)];
+    return { place: { first: first.seq, last: last.seq }, content: entries };
   };
 }
 

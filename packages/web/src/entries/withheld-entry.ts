@@ -1,14 +1,14 @@
 /** Takes the words of a withheld entry out of an open page, and puts them back when it is shown again. */
+import type { WithholdingDocument } from '@open-presence/protocol';
+
 import { fetchJson } from '../fetch-json.ts';
 import type { PageEntry } from './entry-data.ts';
 
 /** One withholding of an entry, or the end of one, as the gateway reports it (PROTOCOL.md section 4.7). */
-export interface Withholding {
-  readonly id: string;
-  readonly seq: number;
-  readonly at: string;
-  readonly reason: string;
-  readonly state?: string;
+export interface Withholding
+  extends
+    Pick<WithholdingDocument, 'id' | 'seq' | 'at' | 'reason'>,
+    Partial<Pick<WithholdingDocument, 'state'>> {
   /** The entry, if it is shown again. */
   readonly entry?: PageEntry;
 }

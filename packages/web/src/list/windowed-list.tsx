@@ -42,6 +42,7 @@ interface WindowedListProps<Place, Content> {
   /** Called when the view has come to rest, with the first element in it. */
   readonly onRest?: (first: Element | undefined, isAtStart: boolean) => void;
   readonly onScroll?: () => void;
+  /** Receives the list, so that its owner can change it. */
   readonly handle?: { current: WindowedList<Place, Content> | null };
 }
 
@@ -118,20 +119,20 @@ export class WindowedList<Place, Content> extends Component<WindowedListProps<Pl
   }
 
   /**
-   * Changes the outermost chunk of a side, or adds one. `change` gets undefined if there is none. Does
-   * nothing and returns false if the list goes on beyond the chunks of that side.
+   * Puts what `change` returns in the place of the outermost chunk of a side if it has the key of that one, else
+   * beyond it. `change` gets undefined if there is none. Does nothing and returns false if the list goes on beyond
+   * the chunks of that side.
    */
   extend(
     side: Side,
-    change: (outermost: Chunk<Place, Content> | undefined) => {
-      readonly chunk: Chunk<Place, Content>;
-      readonly isNew: boolean;
-    },
+    change: (outermost: Chunk<Place, Content> | undefined) => Chunk<Place, Content>,
   ): boolean {
     if (this.#has[side]) return false;
+    const { source } = this.props;
     const outermost = this.#outermost(side);
-    const { chunk, isNew } = change(outermost);
-    if (!isNew && outermost !== undefined) Object.assign(outermost, chunk);
+    const chunk = change(outermost);
+    if (outermost !== undefined && source.keyOf(chunk.place) === source.keyOf(outermost.place))
+      Object.assign(outermost, chunk);
     else this.#add(side, chunk);
     this.#isUnanchored = this.isShown('before');
     this.setState({});

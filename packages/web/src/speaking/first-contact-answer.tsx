@@ -1,11 +1,11 @@
 /** The gateway's answer to a first contact: a welcome, who seeks the same, and where to go from here. */
-import { isKind } from '@open-presence/protocol';
+import { type FirstContact, isKind } from '@open-presence/protocol';
 import type { VNode } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 
 import { href, useShell, useWords } from '../shell.ts';
 import { Isolated, VisitorLink } from '../visitor-name.tsx';
-import type { NextStep, StoredEntry } from './outbox/outbox.ts';
+import type { StoredEntry } from './outbox/outbox.ts';
 
 export function FirstContactAnswer({ entry }: { readonly entry: StoredEntry }): VNode {
   const shell = useShell();
@@ -50,7 +50,7 @@ export function FirstContactAnswer({ entry }: { readonly entry: StoredEntry }): 
   );
 }
 
-function pageOf({ method, path }: NextStep): string {
+function pageOf({ method, path }: FirstContact['next'][number]): string {
   const kind = path.replace('/api/', '');
   return method === 'POST' && isKind(kind) ? `/write?kind=${kind}` : path;
 }

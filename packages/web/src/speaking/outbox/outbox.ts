@@ -2,7 +2,7 @@
  * Entries on their way to the gateway. Each is stored on this device, with its idempotency key, before
  * it is first sent, and stays until the gateway has answered that it is durable.
  */
-import type { Kind } from '@open-presence/protocol';
+import type { FirstContact, Kind, OwnMembers } from '@open-presence/protocol';
 
 import type { FormProblem } from '../../page-data.ts';
 import { read, write } from './database.ts';
@@ -14,23 +14,13 @@ export type Outcome =
   | { readonly state: 'refused'; readonly problem: FormProblem };
 
 /** The entry in a 201. Only a first contact has the members after `room`. */
-export interface StoredEntry {
-  readonly id: string;
-  readonly seq: number;
-  readonly room: string;
-  readonly welcome?: string;
+export interface StoredEntry
+  extends Pick<OwnMembers, 'id' | 'seq' | 'room'>, Partial<Pick<FirstContact, 'welcome' | 'next'>> {
   readonly companions?: readonly {
     readonly id: string;
     readonly ai_identity?: string | undefined;
     readonly seeking?: readonly string[] | undefined;
   }[];
-  readonly next?: readonly NextStep[];
-}
-
-export interface NextStep {
-  readonly title: string;
-  readonly method: string;
-  readonly path: string;
 }
 
 export interface OutboxItem {

@@ -11,7 +11,7 @@ import { renderPage } from '@open-presence/web/renderer';
 import { isDisconnected } from '../../../http/context.ts';
 import { queryOf } from '../../../http/parameters/query.ts';
 import { discardBody } from '../../../http/request/request-body.ts';
-import { COMMON_HEADERS, type Headers, NO_STORE, vary } from '../../../http/response/headers.ts';
+import { COMMON_HEADERS, NO_STORE, vary } from '../../../http/response/headers.ts';
 import { problemOf, RETRY_AFTER } from '../../../http/response/problem.ts';
 import { sendBody } from '../../../http/response/response-writer.ts';
 import type { DoorRequest } from '../../context.ts';
@@ -19,15 +19,18 @@ import { PAGE_TYPE, pageHeaders } from '../send-page.ts';
 import { fieldHtml, otherFieldsHtml } from './field-texts.ts';
 import { PostedForm } from './posted-form.ts';
 
-export interface RefusedForm {
-  readonly form: PostedForm;
-  readonly error: GatewayError;
-}
-
 interface FormActions {
   /** Resolves with the address of the page that follows. */
   readonly store: (form: PostedForm) => Promise<string>;
-  readonly refuse: (refused: RefusedForm) => Promise<void>;
+  /** Makes the page with the refused form. */
+  readonly refuse: (form: PostedForm, error: GatewayError) => FormPage | Promise<FormPage>;
+}
+
+export interface FormPage {
+  readonly data: PageData;
+  readonly fields: readonly string[];
+  /** Fields that are not shown. */
+  readonly hidden?: ReadonlySet<string>;
 }
 
 export async function receiveForm(
@@ -47,7 +50,9 @@ export async function receiveForm(
   try {
     location = await store(form);
   } catch (error) {
-    if (!isDisconnected(context)) await refuse({ form, error: problemOf(context, error) });
+    if (isDisconnected(context)) return;
+    const problem = problemOf(context, error);
+    await sendRefusedForm(context, { ...(await refuse(form, problem)), form, problem });
     return;
   }
   if (isDisconnected(context)) return;
@@ -83,17 +88,14 @@ export function problemIn({ message: detail, extensions: { faults } }: GatewayEr
 /** The slot of what has no field of its own. */
 export const OTHER_FIELDS = '';
 
-interface FormPage {
-  readonly data: PageData;
-  readonly fields: readonly string[];
-  /** Fields that are not shown. */
-  readonly hidden: ReadonlySet<string>;
+interface RefusedForm extends FormPage {
+  readonly form: PostedForm;
+  readonly problem: GatewayError;
 }
 
-export async function sendRefusedForm(
+async function sendRefusedForm(
   context: DoorRequest,
-  { form, error }: RefusedForm,
-  { data, fields, hidden }: FormPage,
+  { form, problem, data, fields, hidden = new Set() }: RefusedForm,
 ): Promise<void> {
   // Nobody can know it beforehand, and write it.
   const token = randomUUID();
@@ -102,23 +104,18 @@ export async function sendRefusedForm(
   for (const name of ['text', 'why']) {
     if (slots[name] !== undefined) slots[name] = `\n${slots[name]}`;
   }
-  const html = renderPage(data, { slots });
   const shown = new Set([...fields, ...hidden]);
-  const retry: Headers = error.status >= 500 ? { 'Retry-After': RETRY_AFTER } : {};
-  context.response.writeHead(error.status, {
+  const html = fill(renderPage(data, { slots }), token, (index) => {
+    const name = fields[index] ?? OTHER_FIELDS;
+    return name === OTHER_FIELDS ? otherFieldsHtml(form, shown) : fieldHtml(form, name);
+  });
+  context.response.writeHead(problem.status, {
     'Content-Type': PAGE_TYPE,
     ...pageHeaders(data.shell),
     ...NO_STORE,
-    ...retry,
+    ...(problem.status >= 500 ? { 'Retry-After': RETRY_AFTER } : {}),
   });
-  await sendBody(
-    context,
-    undefined,
-    fill(html, token, (index) => {
-      const name = fields[index] ?? OTHER_FIELDS;
-      return name === OTHER_FIELDS ? otherFieldsHtml(form, shown) : fieldHtml(form, name);
-    }),
-  );
+  await sendBody(context, undefined, html);
 }
 
 /** The HTML with something else in place of each `token-INDEX-`. */

@@ -2,7 +2,12 @@
  * Stores an entry that was written on a page without scripts (PROTOCOL.md section 7.10), and leads back to a
  * page. A refused form is sent back with everything that was typed.
  */
-import { type EntryMetadata, entryPath, type Kind } from '@open-presence/protocol';
+import {
+  type EntryMetadata,
+  entryPath,
+  type GatewayError,
+  type Kind,
+} from '@open-presence/protocol';
 
 import { queryOf } from '../../../http/parameters/query.ts';
 import { FormConverter } from '../../../intake/forms/form-body.ts';
@@ -14,13 +19,12 @@ import { writePage } from '../pages/write.ts';
 import { shellOf } from '../shell.ts';
 import { shortFields } from './field-texts.ts';
 import {
+  type FormPage,
   OTHER_FIELDS,
   ownPath,
   pageIn,
   problemIn,
   receiveForm,
-  type RefusedForm,
-  sendRefusedForm,
 } from './page-form.ts';
 import type { PostedForm } from './posted-form.ts';
 
@@ -28,7 +32,7 @@ export async function postFromPage(context: DoorRequest, kind: Kind): Promise<vo
   if (redirectsToOrigin(context)) return;
   await receiveForm(context, {
     store: async (form) => locationOf(pageIn(context), await store(context, kind, form)),
-    refuse: async (refused) => await sendRefusedEntry(context, { ...refused, kind }),
+    refuse: (form, error) => refusedEntry(context, kind, form, error),
   });
 }
 
@@ -61,10 +65,12 @@ function locationOf(page: string, { id, seq }: EntryMetadata): string {
 const KEY = 'idempotency-key';
 const HIDDEN: ReadonlySet<string> = new Set([KEY, 'room', 'inReplyTo']);
 
-async function sendRefusedEntry(
+async function refusedEntry(
   context: DoorRequest,
-  { kind, form, error }: RefusedForm & { readonly kind: Kind },
-): Promise<void> {
+  kind: Kind,
+  form: PostedForm,
+  error: GatewayError,
+): Promise<FormPage> {
   const { app } = context;
   const shell = { ...shellOf(context), url: `/write?kind=${kind}` };
   const typed = await shortFields(form, HIDDEN);
@@ -74,5 +80,5 @@ async function sendRefusedEntry(
   const key = error.code === 'idempotency-conflict' ? undefined : given(KEY);
   const data = { ...writePage({ app, shell, kind }, given, key), problem: problemIn(error) };
   const fields = [...shell.kinds[kind].fields.map(({ name }) => name), 'to', OTHER_FIELDS];
-  await sendRefusedForm(context, { form, error }, { data, fields, hidden: HIDDEN });
+  return { data, fields, hidden: HIDDEN };
 }

@@ -4,14 +4,7 @@ import { NOTICE_FORM } from '../../../operations/notices.ts';
 import type { DoorRequest } from '../../context.ts';
 import { noticePage } from '../pages/notice.ts';
 import { shellOf } from '../shell.ts';
-import {
-  OTHER_FIELDS,
-  ownPath,
-  pageIn,
-  problemIn,
-  receiveForm,
-  sendRefusedForm,
-} from './page-form.ts';
+import { OTHER_FIELDS, ownPath, pageIn, problemIn, receiveForm } from './page-form.ts';
 
 const FIELDS = ['what', 'why', 'contact', OTHER_FIELDS];
 
@@ -23,10 +16,9 @@ export async function postNotice(context: DoorRequest): Promise<void> {
       const number = await app.notices.receive(converter.convertChunks(form.chunks()));
       return ownPath(pageIn(context).replaceAll('{number}', number)) ?? `/notice/${number}`;
     },
-    async refuse({ form, error }) {
+    refuse(_, error) {
       const shell = { ...shellOf(context), url: '/notice' };
-      const data = noticePage(shell, { problem: problemIn(error) });
-      await sendRefusedForm(context, { form, error }, { data, fields: FIELDS, hidden: new Set() });
+      return { data: noticePage(shell, { problem: problemIn(error) }), fields: FIELDS };
     },
   });
 }

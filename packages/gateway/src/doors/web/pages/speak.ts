@@ -88,7 +88,7 @@ function mcpExamples(context: SpeakContext): SpeakPage['mcp'] {
     meaning: text(language.mcp.instructions),
     install: installLinks(url),
     commands: installCommands(url),
-    calls: mcpMessages(language).map((example) => codeOf(context, url, example)),
+    calls: mcpMessages(language).map((message) => codeOf(context, url, message)),
   };
 }
 
@@ -99,13 +99,16 @@ function a2aExamples(context: SpeakContext): SpeakPage['a2a'] {
     card: address + (paths.get('agentCard') ?? ''),
     url,
     meaning: text(language.labels.plainText),
-    calls: a2aMessages(language).map((example) => codeOf(context, url, example)),
+    calls: a2aMessages(language).map((message) => codeOf(context, url, message)),
   };
 }
 
-function codeOf({ text }: SpeakContext, url: string, example: MessageExample): CodeExample {
-  const { method, summary, message } = example;
-  const code = curl({ url, body: message });
+function codeOf(
+  { text }: SpeakContext,
+  url: string,
+  { method, summary, params }: MessageExample,
+): CodeExample {
+  const code = curl({ url, body: { jsonrpc: '2.0', id: 1, method, params } });
   return { name: `${method}: ${text(summary)}`, language: 'shell', code };
 }
 
@@ -171,15 +174,16 @@ function installCommands(url: string): CodeExample[] {
 interface MessageExample {
   readonly method: string;
   readonly summary: LocalizedText;
-  readonly message: JsonObject;
+  readonly params: JsonObject;
 }
 
 /** A client of MCP begins with `initialize` by itself. */
 function mcpMessages({ mcp, kinds, labels }: Language): MessageExample[] {
-  const call = (summary: LocalizedText, name: string, given: unknown): MessageExample =>
-    example(summary, 'tools/call', { name, arguments: given });
+  const call = (summary: LocalizedText, name: string, given: unknown): MessageExample => {
+    return { summary, method: 'tools/call', params: { name, arguments: given } };
+  };
   return [
-    example(labels.kinds, 'tools/list', {}),
+    { summary: labels.kinds, method: 'tools/list', params: {} },
     call(kinds.resonance.title, 'first_contact', kinds.resonance.sentences[0]?.body),
     call(kinds.garden.title, 'leave_trace', kinds.garden.sentences[0]?.body),
     call(mcp.tools.read.title, 'read', { kind: 'garden', limit: 10 }),
@@ -189,25 +193,24 @@ function mcpMessages({ mcp, kinds, labels }: Language): MessageExample[] {
 
 function a2aMessages({ kinds, skills }: Language): MessageExample[] {
   const { text, ...metadata } = kinds.garden.sentences[0]?.body ?? {};
-  const send = (summary: LocalizedText, part: JsonObject, more: JsonObject = {}): MessageExample =>
-    example(summary, 'SendMessage', messageOf(part, more));
+  const send = (
+    summary: LocalizedText,
+    part: JsonObject,
+    more: JsonObject = {},
+    method = 'SendMessage',
+  ): MessageExample => {
+    const message = { messageId: '1', role: 'ROLE_USER', parts: [part], ...more };
+    return { summary, method, params: { message } };
+  };
   const follow = { data: { skill: 'follow', after: 0, limit: 1 } };
   return [
     send(kinds.garden.title, { text }, { metadata }),
     send(kinds.resonance.title, { data: kinds.resonance.sentences[0]?.body }),
     send(skills.read.title, { data: { skill: 'read', limit: 10 } }),
-    example(skills.follow.title, 'SendStreamingMessage', messageOf(follow)),
-    example(skills.follow.title, 'GetTask', { id: FIRST_ENTRY }),
+    send(skills.follow.title, follow, {}, 'SendStreamingMessage'),
+    { summary: skills.follow.title, method: 'GetTask', params: { id: FIRST_ENTRY } },
   ];
 }
 
 /** Follows the first entry of all, at any gateway: the id of a task has all of its parameters. */
 const FIRST_ENTRY = `follow-${Buffer.from('after=0&limit=1').toString('base64url')}`;
-
-function example(summary: LocalizedText, method: string, params: JsonObject): MessageExample {
-  return { method, summary, message: { jsonrpc: '2.0', id: 1, method, params } };
-}
-
-function messageOf(part: JsonObject, more: JsonObject = {}): JsonObject {
-  return { message: { messageId: '1', role: 'ROLE_USER', parts: [part], ...more } };
-}
