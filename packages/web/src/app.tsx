@@ -148,24 +148,11 @@ const INTERVAL_MS = 20_000;
 
 /** Shows the gateway's status. Asks for it again while the page is visible. */
 function StatusSign(): VNode {
-  const { states } = useShell();
+  const { states, status: atFirst } = useShell();
   const { layout } = useWords();
-  const status = useStatus();
-  const { name, meaning } =
-    status === undefined
-      ? { name: layout.unreachable, meaning: layout.unreachableMeaning }
-      : states[status];
-  return (
-    <p class="status" data-status={status ?? 'unreachable'} role="status" title={meaning}>
-      <span class="dot" aria-hidden="true" />
-      <span class="status-name">{name}</span>
-    </p>
-  );
-}
-
-/** Undefined while the gateway does not answer. Never stops asking: the layout stays as long as the page. */
-function useStatus(): State | undefined {
-  const [status, setStatus] = useState<State | undefined>(useShell().status);
+  /** Undefined while the gateway does not answer. */
+  const [status, setStatus] = useState<State | undefined>(atFirst);
+  // Never stops asking: the layout stays as long as the page.
   useEffect(() => {
     const update = async (): Promise<void> => {
       if (document.visibilityState === 'visible') setStatus(await fetchStatus());
@@ -178,7 +165,16 @@ function useStatus(): State | undefined {
       addEventListener(change, onChange);
     }
   }, []);
-  return status;
+  const { name, meaning } =
+    status === undefined
+      ? { name: layout.unreachable, meaning: layout.unreachableMeaning }
+      : states[status];
+  return (
+    <p class="status" data-status={status ?? 'unreachable'} role="status" title={meaning}>
+      <span class="dot" aria-hidden="true" />
+      <span class="status-name">{name}</span>
+    </p>
+  );
 }
 
 async function fetchStatus(): Promise<State | undefined> {

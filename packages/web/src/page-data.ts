@@ -130,16 +130,15 @@ export interface GardenPage extends PageHead {
   readonly silences: readonly TimeRange[];
 }
 
-export interface RoomFilters {
-  readonly kind?: Kind | undefined;
-  /** The first 200 UTF-16 code units of the name. */
-  readonly identity?: string | undefined;
-}
-
 export interface RoomPage extends PageHead {
   readonly page: 'room';
   readonly room: RoomName & { readonly description: string };
-  readonly filters: RoomFilters;
+  /** Those in the address. */
+  readonly filters: {
+    readonly kind?: Kind | undefined;
+    /** The first 200 UTF-16 code units of the name. */
+    readonly identity?: string | undefined;
+  };
   /** Names of visitors in the room, up to a limit. */
   readonly here: readonly string[];
   readonly list: EntryList;
@@ -155,12 +154,10 @@ export interface EntryPage extends PageHead {
   readonly replies: EntryList;
 }
 
-/** Plain text in which the found words are marked. */
-export type Snippet = readonly { readonly text: string; readonly isMatch: boolean }[];
-
 export interface SearchResult {
   readonly entry: PageEntry;
-  readonly snippet: Snippet;
+  /** Plain text in which the found words are marked. */
+  readonly snippet: readonly { readonly text: string; readonly isMatch: boolean }[];
 }
 
 export interface SearchPage extends PageHead {

@@ -1,5 +1,5 @@
 /** The data that the gateway gives to pages with entries. Types only. */
-import type { OwnMembers } from '@open-presence/protocol';
+import type { OwnMembers, WithholdingDocument } from '@open-presence/protocol';
 
 /** What the pages show of an entry: no more than a few kilobytes, whatever the entry holds. */
 export interface PageEntry extends OwnMembers {
@@ -25,7 +25,7 @@ export interface PageEntry extends OwnMembers {
   readonly members?: string | undefined;
   readonly unreadable?: true | undefined;
   /** Set if the entry is withheld: nothing that its visitor said is here then. */
-  readonly withheld?: Withheld;
+  readonly withheld?: Pick<WithholdingDocument, 'at' | 'reason'>;
 }
 
 export type Inline =
@@ -40,12 +40,6 @@ export type Block =
   | { readonly quote: readonly Block[] }
   /** `start`: the number of the first item, if items are numbered. */
   | { readonly list: readonly (readonly Block[])[]; readonly start?: number };
-
-export interface Withheld {
-  /** ISO 8601. */
-  readonly at: string;
-  readonly reason: string;
-}
 
 /** Some entries of a listing, in its order. */
 export interface EntryBatch {

@@ -15,7 +15,12 @@ export function Page({ data }: { readonly data: InboxPage }): VNode {
   const { list } = data;
   /** Also undefined if the name is too long to be repeated. */
   const to = queryIn(useShell()).get('to') || undefined;
-  const seenSeq = useSeen(to, list?.head);
+  const [seenSeq, setSeenSeq] = useState<number>();
+  useEffect(() => {
+    if (to === undefined || list === undefined) return;
+    setSeenSeq(inboxRead(to));
+    markInboxRead(to, list.head);
+  }, []);
   useEffect(() => {
     const name = list === undefined ? rememberedAuthor()?.identity : undefined;
     if (name === undefined || name === '') return;
@@ -55,15 +60,4 @@ function NameForm({ to = '' }: { readonly to: string | undefined }): VNode {
       <button>{words.show}</button>
     </form>
   );
-}
-
-/** The newest seq when this device last showed the inbox of this name. */
-function useSeen(to: string | undefined, head: number | undefined): number | undefined {
-  const [seen, setSeen] = useState<number>();
-  useEffect(() => {
-    if (to === undefined || head === undefined) return;
-    setSeen(inboxRead(to));
-    markInboxRead(to, head);
-  }, []);
-  return seen;
 }

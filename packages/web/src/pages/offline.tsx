@@ -10,10 +10,13 @@ import { VisitorName } from '../visitor-name.tsx';
 const INTERVAL_MS = 5000;
 
 export function Page({ data }: { readonly data: PlainPage }): VNode {
-  const { url } = useShell();
+  const shell = useShell();
+  const { url } = shell;
   const { offline: words } = useWords();
-  const drafts = useDrafts();
+  /** The texts that were begun on the page that cannot be opened. */
+  const [drafts, setDrafts] = useState<readonly string[]>([]);
   useEffect(() => {
+    readTexts(pathOf(shell)).then(setDrafts, () => {});
     const retry = (): void => void openIfReachable();
     // Makes the header ask for the status again.
     dispatchEvent(new Event('offline'));
@@ -46,16 +49,6 @@ export function Page({ data }: { readonly data: PlainPage }): VNode {
       )}
     </div>
   );
-}
-
-/** The texts that were begun on the page that cannot be opened. */
-function useDrafts(): readonly string[] {
-  const page = pathOf(useShell());
-  const [drafts, setDrafts] = useState<readonly string[]>([]);
-  useEffect(() => {
-    readTexts(page).then(setDrafts, () => {});
-  }, []);
-  return drafts;
 }
 
 async function readTexts(page: string): Promise<string[]> {

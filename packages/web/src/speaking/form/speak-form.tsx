@@ -125,7 +125,7 @@ function EmptyOrRestoredForm(props: FormProps): VNode {
     if (file !== undefined) return typed;
     const isNothing = isBlank(typed) || JSON.stringify(typed) === initial.current;
     return isNothing ? undefined : typed;
-  }, [form]);
+  });
   useEffect(() => {
     prepareSender();
     openDatabase().catch(() => setHasDatabase(false));

@@ -1,5 +1,5 @@
 /** Stores what is typed into a form: shortly after each change, and when the visitor leaves the page. */
-import { useEffect, useRef, type Inputs } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 
 import { removeDraft, rescueDraft, storeDraft } from '../outbox/drafts.ts';
 import type { FormContent } from './form-content.ts';
@@ -19,11 +19,7 @@ export interface DraftKeeper {
 }
 
 /** `read` returns the form's content, or undefined if that is not worth storing. */
-export function useDraft(
-  form: string,
-  read: () => FormContent | undefined,
-  inputs: Inputs,
-): DraftKeeper {
+export function useDraft(form: string, read: () => FormContent | undefined): DraftKeeper {
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   const pause = useRef<number>(PAUSE_MS);
   const isChanged = useRef(false);
@@ -55,7 +51,7 @@ export function useDraft(
       leave();
       unmount.abort();
     };
-  }, inputs);
+  }, [form]);
   return {
     changed() {
       isChanged.current = true;
