@@ -1,5 +1,5 @@
 /**
- * The dependency rules, each held by a deliberately wrong file under test/lint/fixtures:
+ * The dependency rules, each held by deliberately wrong files in `test/lint/boundaries.test.ts`:
  *
  *     protocol ← log ← json ← search ← {intake, feed, presence, stores} ← operations ← doors
  *     http ← doors ← routes.ts ← gateway.ts ← the command line's main.ts
@@ -9,7 +9,7 @@
  *     the port of the gateway ← cluster
  *
  * Invariant: Every dependency rule is known to fail when it is broken.
- * Test: `test/lint/boundaries.test.ts` “each is broken by a fixture”
+ * Test: `test/lint/boundaries.test.ts` “each is broken by a file”
  */
 interface Zone {
   readonly files: readonly string[];
