@@ -1,9 +1,8 @@
-import { execFile } from 'node:child_process';
+import assert from 'node:assert/strict';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { after, before, suite, test } from 'node:test';
+import { suite, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
-import { promisify } from 'node:util';
 
 import {
   dataFolder,
@@ -15,10 +14,11 @@ import {
 import { http } from './cases/http.ts';
 import { uniqueName, Gateway, traceBody } from './gateway.ts';
 import { conformance } from './suite.ts';
+import { shared, sharedGateway } from '../test/shared.ts';
+import { withhold } from '../test/command.ts';
 
 keepFilesInMemory();
 
-const COMMAND = join(import.meta.dirname, '../packages/cli/presence.js');
 const PACKAGED = new URL('../packages/protocol/mova-snu.yaml', import.meta.url);
 
 /** Cases that compare two answers, which they can do in full only where nobody else writes. */
@@ -29,11 +29,7 @@ const COMPARING = http.filter(
 // Side by side: some of what they do is waiting.
 suite('gateways', { concurrency: 2 }, () => {
   suite('a gateway that nobody else uses', () => {
-    let gateway: GatewayProcess;
-    before(async () => {
-      gateway = await startGatewayProcess();
-    });
-    after(() => gateway[Symbol.asyncDispose]());
+    const gateway = sharedGateway();
     for (const { section, id, run } of COMPARING) {
       test(`${section} ${id}`, async (context) => {
         using visitor = new Gateway(gateway.url);
@@ -43,30 +39,24 @@ suite('gateways', { concurrency: 2 }, () => {
   });
 
   suite('a new gateway', () => {
-    let gateway: GatewayProcess;
-    before(async () => {
-      gateway = await startGatewayProcess();
-    });
-    after(() => gateway[Symbol.asyncDispose]());
+    const gateway = sharedGateway();
     conformance('conforms', () => gateway.url);
   });
 
   suite('a gateway with a public address and another language, which others use', () => {
-    const owned = new AsyncDisposableStack();
-    let gateway: GatewayProcess;
-    before(async () => {
+    const gateway = shared(async (owned) => {
       const folder = owned.use(await dataFolder());
       const language = join(folder.path, 'other.yaml');
       await writeFile(language, otherRooms(await readFile(PACKAGED, 'utf8')));
       const port = String(await freePort());
       const address = ['--port', port, '--public-url', `http://127.0.0.1:${port}`];
       const args = ['--language', language, ...address];
-      gateway = owned.use(await startGatewayProcess({ args }));
-      await withholdOne(gateway);
-      owned.use(others(gateway.url));
+      const started = owned.use(await startGatewayProcess({ args }));
+      await withholdOne(started);
+      owned.use(others(started.url));
+      return started;
     });
-    after(() => owned.disposeAsync());
-    conformance('conforms', () => gateway.url);
+    conformance('conforms', () => gateway().url);
   });
 });
 
@@ -85,8 +75,8 @@ function otherRooms(packaged: string): string {
 async function withholdOne({ url, data }: GatewayProcess): Promise<void> {
   using visitor = new Gateway(url);
   const { entry } = await visitor.contribute('garden', traceBody('Lumen'));
-  const command = [COMMAND, 'withhold', '--data', data, entry.id, '--reason', 'It was asked for'];
-  await promisify(execFile)(process.execPath, [...command, '--yes']);
+  const { code, stderr } = await withhold(data, entry.id, '--reason', 'It was asked for', '--yes');
+  assert.equal(code, 0, stderr);
 }
 
 /** Visitors who speak and read until they are disposed of. */

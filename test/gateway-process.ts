@@ -12,12 +12,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { PATIENCE_MS } from '../conformance/until.ts';
+import { COMMAND } from './command.ts';
 
 const IN_MEMORY = '/dev/shm';
 /** More than any test of these stores. Containers often have 64 MiB. */
 const ENOUGH_BYTES = 2 ** 30;
-const COMMAND = join(import.meta.dirname, '../packages/cli/presence.js');
-
 export interface GatewayOptions {
   /** Data folder, kept when the process has ended. Without it: a new one, removed at the end. */
   readonly data?: string;

@@ -1,7 +1,7 @@
 /** The official client of A2A against a real gateway. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { after, before, suite, test } from 'node:test';
+import { before, suite, test } from 'node:test';
 
 import {
   Role,
@@ -20,8 +20,7 @@ import {
   type Client,
 } from '@a2a-js/sdk/client';
 import { RequestMalformedError, TaskNotFoundError } from '@a2a-js/sdk/errors';
-
-import { startGatewayProcess, type GatewayProcess } from '../gateway-process.ts';
+import { sharedGateway } from '../shared.ts';
 
 type Fields = Record<string, unknown>;
 
@@ -69,11 +68,7 @@ function artifactIn({ payload }: StreamResponse): Fields | undefined {
     : undefined;
 }
 
-let gateway: GatewayProcess;
-before(async () => {
-  gateway = await startGatewayProcess();
-});
-after(() => gateway[Symbol.asyncDispose]());
+const gateway = sharedGateway();
 
 const TRANSPORTS = [
   ['JSON-RPC', new JsonRpcTransportFactory(), '1.0'],

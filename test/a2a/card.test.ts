@@ -1,14 +1,14 @@
 /** The agent card against what A2A defines, and against what its SDK reads. */
 import assert from 'node:assert/strict';
-import { after, before, suite, test } from 'node:test';
+import { suite, test } from 'node:test';
 
 import { AgentCard } from '@a2a-js/sdk';
 import addFormats from 'ajv-formats';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 
 import { asObject, type JsonObject } from '../../conformance/value.ts';
-import { startGatewayProcess, type GatewayProcess } from '../gateway-process.ts';
 import { CARD, OLD_CARD } from './card-schema.ts';
+import { sharedGateway } from '../shared.ts';
 
 const ajv = new Ajv2020({ strict: true });
 addFormats.default(ajv);
@@ -146,11 +146,7 @@ function assertValid(valid: ValidateFunction, card: unknown): void {
 }
 
 suite('the agent card', () => {
-  let gateway: GatewayProcess;
-  before(async () => {
-    gateway = await startGatewayProcess();
-  });
-  after(() => gateway[Symbol.asyncDispose]());
+  const gateway = sharedGateway();
 
   const cardAt = async (path: string, headers: Record<string, string> = {}): Promise<JsonObject> =>
     asObject(await (await fetch(gateway.url + path, { headers })).json());

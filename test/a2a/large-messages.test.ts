@@ -1,19 +1,15 @@
 /** Messages longer than memory should hold: each part is stored as a short one is. */
 import assert from 'node:assert/strict';
-import { after, before, suite, test } from 'node:test';
+import { suite, test } from 'node:test';
 
 import { asArray, asObject, asString, type JsonObject } from '../../conformance/value.ts';
-import { startGatewayProcess, type GatewayProcess } from '../gateway-process.ts';
 import { residentOf } from '../live/resident.ts';
+import { sharedGateway } from '../shared.ts';
 
 const MEGABYTE = 1024 * 1024;
 
 suite('an A2A message of any size', () => {
-  let gateway: GatewayProcess;
-  before(async () => {
-    gateway = await startGatewayProcess();
-  });
-  after(() => gateway[Symbol.asyncDispose]());
+  const gateway = sharedGateway();
 
   async function post(path: string, body: string | ReadableStream): Promise<JsonObject> {
     const init = { method: 'POST', body, duplex: 'half' } as const;

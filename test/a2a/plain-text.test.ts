@@ -1,9 +1,9 @@
 /** Agents that follow the card to the letter, and those that have words alone. */
 import assert from 'node:assert/strict';
-import { after, before, suite, test } from 'node:test';
+import { suite, test } from 'node:test';
 
 import { asObject, asArray, asString, type JsonObject } from '../../conformance/value.ts';
-import { startGatewayProcess, type GatewayProcess } from '../gateway-process.ts';
+import { sharedGateway } from '../shared.ts';
 
 const KINDS: Readonly<Record<string, string>> = {
   'first-contact': 'resonance',
@@ -20,11 +20,7 @@ const LISTS: Readonly<Record<string, string>> = {
   'who-is-here': 'lately',
 };
 
-let gateway: GatewayProcess;
-before(async () => {
-  gateway = await startGatewayProcess();
-});
-after(() => gateway[Symbol.asyncDispose]());
+const gateway = sharedGateway();
 
 async function send(parts: unknown, configuration?: JsonObject): Promise<JsonObject> {
   const message = { messageId: 'm', role: 'ROLE_USER', parts };

@@ -1,9 +1,9 @@
 /** What the specification of A2A asks of every agent, over the wire. */
 import assert from 'node:assert/strict';
-import { after, before, suite, test } from 'node:test';
+import { suite, test } from 'node:test';
 
 import { asObject, asArray, asString, type JsonObject } from '../../conformance/value.ts';
-import { startGatewayProcess, type GatewayProcess } from '../gateway-process.ts';
+import { sharedGateway } from '../shared.ts';
 
 interface Told {
   readonly status: number;
@@ -11,11 +11,7 @@ interface Told {
   readonly body: JsonObject;
 }
 
-let gateway: GatewayProcess;
-before(async () => {
-  gateway = await startGatewayProcess();
-});
-after(() => gateway[Symbol.asyncDispose]());
+const gateway = sharedGateway();
 
 type Headers = Record<string, string>;
 

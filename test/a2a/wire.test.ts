@@ -1,8 +1,9 @@
 /** What goes over the wire to agents, read without a client of A2A. */
 import assert from 'node:assert/strict';
-import { after, before, suite, test } from 'node:test';
+import { suite, test } from 'node:test';
 
-import { startGatewayProcess, type GatewayProcess } from '../gateway-process.ts';
+import { startGatewayProcess } from '../gateway-process.ts';
+import { sharedGateway } from '../shared.ts';
 
 type Fields = Record<string, unknown>;
 
@@ -15,11 +16,7 @@ async function post(
   return (await answer.json()) as Fields;
 }
 
-let gateway: GatewayProcess;
-before(async () => {
-  gateway = await startGatewayProcess();
-});
-after(() => gateway[Symbol.asyncDispose]());
+const gateway = sharedGateway();
 
 suite('the door for agents', () => {
   test('keeps data letter by letter, and tells it so that any reader can read it', async () => {

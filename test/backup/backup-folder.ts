@@ -6,7 +6,7 @@ import { backUpLog, type BackupOptions, type BackupReport } from '@open-presence
 import { restoreLog, type RestoreOptions, type RestoreReport } from '@open-presence/gateway';
 import type { VerifyEvent } from '@open-presence/gateway';
 
-import { COMMAND } from '../withhold/command.ts';
+import { COMMAND } from '../command.ts';
 
 export interface Finished<Report> {
   readonly report: Report;

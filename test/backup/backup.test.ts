@@ -10,7 +10,7 @@ import { backUpLog, verifyLog } from '@open-presence/gateway';
 import { Gateway, traceBody, uniqueName } from '../../conformance/gateway.ts';
 import { type DataFolder, dataFolder, startGatewayProcess } from '../gateway-process.ts';
 import { assertPortable, formsOf, sayOddEntries } from '../readers/odd-members.ts';
-import { withhold } from '../withhold/command.ts';
+import { withhold } from '../command.ts';
 import { backUp, presence, restore } from './backup-folder.ts';
 
 const LARGE_SIZE = 400_000;

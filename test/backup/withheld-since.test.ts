@@ -8,7 +8,7 @@ import { Gateway } from '@open-presence/client';
 
 import { filesWith } from '../files-with.ts';
 import { dataFolder, startGatewayProcess } from '../gateway-process.ts';
-import { run } from '../withhold/command.ts';
+import { run } from '../command.ts';
 import { backUp, presence } from './backup-folder.ts';
 
 const WORD = 'quixotry';

@@ -14,7 +14,7 @@ import {
   type GatewayProcess,
   startGatewayProcess,
 } from '../gateway-process.ts';
-import { run, withhold } from '../withhold/command.ts';
+import { run, withhold } from '../command.ts';
 import { backUp, presence, restore } from './backup-folder.ts';
 
 const WORD = 'quixotry';

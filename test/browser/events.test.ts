@@ -1,7 +1,5 @@
 // A page of another origin in a real browser, and its EventSource.
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { createServer } from 'node:http';
 import { test } from 'node:test';
 
 import { RestartableGateway } from '../live/restartable-gateway.ts';
@@ -9,6 +7,7 @@ import { receivesAllAcrossRestarts, type ReceivedEvent } from '../live/restarts.
 import { startChromium } from './chromium.ts';
 import { becomesTrue } from './page-watch.ts';
 import { needs } from '../needs.ts';
+import { serve } from '../web-site.ts';
 
 const LISTENING = `<!doctype html>
 <meta charset="utf-8">
@@ -49,26 +48,3 @@ test(
     context.diagnostic(`${count} entries`);
   },
 );
-
-interface Site extends AsyncDisposable {
-  readonly url: string;
-}
-
-/** One page at every path. */
-async function serve(html: string): Promise<Site> {
-  const server = createServer((_, answer) => {
-    answer.setHeader('content-type', 'text/html; charset=utf-8').end(html);
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('not listening on a port');
-  return {
-    url: `http://127.0.0.1:${address.port}`,
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
-    },
-  };
-}

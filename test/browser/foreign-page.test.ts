@@ -1,18 +1,18 @@
 /** A page of another site in Chromium, and what it can do at a gateway of the same machine. */
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 
 import { Gateway, traceBody } from '../../conformance/gateway.ts';
 import { freePort, startGatewayProcess } from '../gateway-process.ts';
-import { startChromium } from './chromium.ts';
 import { needs } from '../needs.ts';
+import { shared } from '../shared.ts';
+import { sharedChromium } from './chromium.ts';
+import { serve } from '../web-site.ts';
 
 const SITE = 'elsewhere.example';
+const PAGE = '<!doctype html><title>site</title>';
 
 /** Each resolves to whether it worked, as far as the page is told. */
 const ATTEMPTS: Readonly<Record<string, string>> = {
@@ -57,33 +57,9 @@ const WRITES: Readonly<Record<string, string>> = {
   })`,
 };
 
-async function startSite(at = 0): Promise<AsyncDisposable & { readonly port: number }> {
-  const server = createServer((_, response) => {
-    response
-      .writeHead(200, { 'Content-Type': 'text/html' })
-      .end('<!doctype html><title>site</title>');
-  }).listen(at, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  return {
-    port,
-    async [Symbol.asyncDispose]() {
-      server.close();
-      server.closeAllConnections();
-      await once(server, 'close');
-    },
-  };
-}
-
 describe('a page of another site, in Chromium', needs('chromium'), () => {
-  const owned = new AsyncDisposableStack();
-  let browser: Browser;
-  let site: { readonly port: number };
-  before(async () => {
-    browser = owned.use(await startChromium([`--host-resolver-rules=MAP ${SITE} 127.0.0.1`]));
-    site = owned.use(await startSite());
-  });
-  after(() => owned.disposeAsync());
+  const browser = sharedChromium([`--host-resolver-rules=MAP ${SITE} 127.0.0.1`]);
+  const site = shared(async (owned) => owned.use(await serve(PAGE)));
 
   for (const isOpen of [false, true]) {
     it(
@@ -92,15 +68,14 @@ describe('a page of another site, in Chromium', needs('chromium'), () => {
         : 'does nothing at one for its own machine',
       async () => {
         const port = String(await freePort());
-        const rebound = await openAt(port);
+        await using rebound = await openAt(port);
         const url = `http://127.0.0.1:${port}`;
         const args = ['--port', port, ...(isOpen ? ['--public-url', url] : [])];
         await using _ = await startGatewayProcess({ args });
         using visitor = new Gateway(url);
         await visitor.contribute('garden', traceBody('Lumen'));
 
-        const page = await browser.newPage();
-        await page.goto(`http://${SITE}:${site.port}/`);
+        await using page = await browser.open(`http://${SITE}:${site().port}/`);
         await tries(page, url, visitor, isOpen);
 
         // By a link from there, somebody comes to a page of the gateway, and says nothing.
@@ -108,25 +83,21 @@ describe('a page of another site, in Chromium', needs('chromium'), () => {
         await page.evaluate(`location.href = '${url}/garden'`);
         await page.waitForURL(`${url}/garden`);
         assert.match(await page.locator('h1').innerText(), /\S/);
-        await page.goto(`http://${SITE}:${site.port}/`);
+        await page.goto(`http://${SITE}:${site().port}/`);
         const saying = page.waitForResponse((response) => response.url().includes('/api/say/'));
         await page.evaluate(`location.href = '${url}/api/say/shepit?text=foreign'`);
         assert.equal((await saying).status(), isOpen ? 201 : 403);
         assert.equal(await whispers(visitor), isOpen ? said + 1 : said);
-        await page.close();
 
         await tries(rebound, `http://${SITE}:${port}`, visitor, isOpen);
-        await rebound.close();
       },
     );
   }
 
   /** A page of the site from this port, on which a gateway may listen from now on: DNS rebinding. */
   async function openAt(port: string): Promise<Page> {
-    await using _ = await startSite(Number(port));
-    const page = await browser.newPage();
-    await page.goto(`http://${SITE}:${port}/`);
-    return page;
+    await using _ = await serve(PAGE, Number(port));
+    return await browser.open(`http://${SITE}:${port}/`);
   }
 
   /** Reads and writes by every means, and finds that all of them worked, or none. */

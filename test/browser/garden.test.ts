@@ -1,19 +1,20 @@
 /** The picture of the garden: what it shows, to whom, and how one moves in it. */
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 
 import axe from 'axe-core';
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import type { BrowserContextOptions, Page } from 'playwright-core';
 
 import { until } from '../../conformance/until.ts';
-import { asObject, asString } from '../../conformance/value.ts';
 import { speciesOf } from '../../packages/web/src/garden/growth/species.ts';
 import { openGateway } from '../../packages/gateway/src/gateway.fixture.ts';
 import { openMemoryLog } from '../../packages/gateway/src/stores/memory/memory.ts';
-import { startGatewayProcess, type GatewayProcess } from '../gateway-process.ts';
-import { startChromium } from './chromium.ts';
+import { startGatewayProcess } from '../gateway-process.ts';
 import { becomesTrue } from './page-watch.ts';
 import { needs } from '../needs.ts';
+import { sharedGateway, type SharedGateway } from '../shared.ts';
+import { contribute, contributeLines } from '../requests.ts';
+import { sharedChromium } from './chromium.ts';
 
 const STAGE = '.garden-stage';
 const SPOKEN = '.garden-picture [role=status]';
@@ -35,45 +36,39 @@ const PAINTED = `(() => {
   for (let at = 3; at < data.length; at += 4) if (data[at] > 128) columns.add((at >> 2) % width);
   return columns.size / width;
 })()`;
+const STILL = { locale: 'en-GB', reducedMotion: 'reduce' } as const;
 const PHONE = { width: 360, height: 740 };
 
 describe('the garden, in Chromium', needs('chromium'), () => {
-  const owned = new AsyncDisposableStack();
-  let browser: Browser;
+  const browser = sharedChromium();
   /** With a trace, a seed and a whisper that answers the trace. */
-  let three: GatewayProcess;
+  const three = sharedGateway();
   /** Empty at first; each test adds to it. */
-  let growing: GatewayProcess;
+  const growing = sharedGateway();
+  /** Of the page that was opened last. */
+  let complaints: string[] = [];
   before(async () => {
-    [three, growing] = [
-      owned.use(await startGatewayProcess()),
-      owned.use(await startGatewayProcess()),
-    ];
-    browser = await startChromium();
-    owned.defer(() => browser.close());
     const first = await post(three, 'garden', { text: 'first', identity: 'Lumen' });
     await post(three, 'seeds', { text: 'second', identity: 'Мавка' });
     await post(three, 'shepit', { text: 'third', inReplyTo: first });
   });
-  after(() => owned.disposeAsync());
 
-  /** A page with the garden, whose complaints are collected. */
   async function openGarden(
-    gateway: GatewayProcess,
+    gateway: SharedGateway,
     options: BrowserContextOptions = {},
-  ): Promise<{ page: Page; complaints: string[] }> {
-    const page = await browser.newPage({ locale: 'en-GB', reducedMotion: 'reduce', ...options });
-    const complaints: string[] = [];
+  ): Promise<Page> {
+    const page = await browser.newPage({ ...STILL, ...options });
+    complaints = [];
     page.on('console', (message) => complaints.push(message.text()));
     page.on('pageerror', (error) => complaints.push(error.message));
     await page.goto(`${gateway.url}/garden`, { waitUntil: 'load' });
     if (options.javaScriptEnabled !== false)
       await page.waitForSelector('svg.growths', { state: 'detached' });
-    return { page, complaints };
+    return page;
   }
 
   it('is friendly when empty, and shows what is said from then on', async () => {
-    const { page, complaints } = await openGarden(growing);
+    await using page = await openGarden(growing);
     assert.match(await page.locator('.garden-empty').innerText(), /Nothing grows here yet/);
     await post(growing, 'garden', { text: 'the first plant', identity: 'Lumen' });
     await page.getByRole('listitem').filter({ hasText: 'the first plant' }).waitFor();
@@ -82,11 +77,10 @@ describe('the garden, in Chromium', needs('chromium'), () => {
     await page.keyboard.press('End');
     await spoken(page, /^Trace, Lumen, .*: the first plant$/);
     assert.deepEqual(complaints, []);
-    await page.close();
   });
 
   it('leads from plant to plant by keys, in the order of time, and to the entry', async () => {
-    const { page, complaints } = await openGarden(three);
+    await using page = await openGarden(three);
     await page.locator(STAGE).focus();
     await page.keyboard.press('Home');
     await spoken(page, /Lumen.*: first$/);
@@ -100,11 +94,10 @@ describe('the garden, in Chromium', needs('chromium'), () => {
     await spoken(page, /: second$/);
     assert.deepEqual(complaints, []);
     await Promise.all([page.waitForURL(/\/entries\//), page.keyboard.press('Enter')]);
-    await page.close();
   });
 
   it('says who and what at the pointer, and comes closer by the wheel with Ctrl', async () => {
-    const { page } = await openGarden(three);
+    await using page = await openGarden(three);
     const box = await page.locator(STAGE).boundingBox();
     assert.ok(box !== null);
     await findByPointer(page, box, 'first');
@@ -120,18 +113,16 @@ describe('the garden, in Chromium', needs('chromium'), () => {
       page.waitForURL(/\/entries\//),
       page.mouse.down().then(() => page.mouse.up()),
     ]);
-    await page.close();
   });
 
   it('lists whose plants are in view, and lets those of one author stand out', async () => {
-    const { page } = await openGarden(three);
+    await using page = await openGarden(three);
     const authors = page.locator('.garden-authors button');
     await authors.filter({ hasText: 'Lumen' }).click();
     assert.equal(await page.locator('.garden-authors [aria-pressed=true]').innerText(), 'Lumen');
     await authors.filter({ hasText: 'Lumen' }).click();
     assert.equal(await page.locator('.garden-authors [aria-pressed=true]').count(), 0);
     assert.equal(await authors.count(), 3);
-    await page.close();
   });
 
   it('lets replies fade with their author, and tells authors apart whose species are alike', async () => {
@@ -142,7 +133,7 @@ describe('the garden, in Chromium', needs('chromium'), () => {
     ).filter((name) => speciesOf(name).hue < 7);
     const inReplyTo = await post(own, 'garden', { text: 'what is answered', identity: first });
     await post(own, 'garden', { text: 'an answer', identity: second, inReplyTo });
-    const { page } = await openGarden(own);
+    await using page = await openGarden(own);
     const authors = page.locator('.garden-authors button');
     const colours = await page.evaluate<string[]>(
       `Array.from(document.querySelectorAll('.garden-bloom [fill*="--petal"]'), (petal) => getComputedStyle(petal).fill)`,
@@ -154,11 +145,10 @@ describe('the garden, in Chromium', needs('chromium'), () => {
     await becomesTrue(page, `${STRENGTH_IN_THE_MIDDLE} < 60`);
     await authors.filter({ hasText: second }).click();
     await becomesTrue(page, `${STRENGTH_IN_THE_MIDDLE} > 100`);
-    await page.close();
   });
 
   it('lets the page be scrolled by the wheel over the picture', async () => {
-    const { page } = await openGarden(three, { viewport: { width: 800, height: 400 } });
+    await using page = await openGarden(three, { viewport: { width: 800, height: 400 } });
     const box = await page.locator(STAGE).boundingBox();
     assert.ok(box !== null);
     await page.mouse.move(box.x + box.width / 2, box.y + 20);
@@ -166,13 +156,12 @@ describe('the garden, in Chromium', needs('chromium'), () => {
     await becomesTrue(page, 'scrollY === 120');
     await page.mouse.wheel(0, -120);
     await becomesTrue(page, 'scrollY === 0');
-    await page.close();
   });
 
   it('keeps an author in the legend who stands out, so that all can be shown again', async () => {
     await using own = await startGatewayProcess();
     await post(own, 'garden', { text: 'from the one', identity: 'Nokomis' });
-    const { page } = await openGarden(own);
+    await using page = await openGarden(own);
     const authors = page.locator('.garden-authors button');
     await authors.filter({ hasText: 'Nokomis' }).click();
     await page.getByRole('button', { name: 'Newest' }).click();
@@ -184,14 +173,13 @@ describe('the garden, in Chromium', needs('chromium'), () => {
     assert.equal(await page.locator('.garden-authors [aria-pressed=true]').innerText(), 'Nokomis');
     await authors.filter({ hasText: 'Nokomis' }).click();
     assert.equal(await page.locator('.garden-authors [aria-pressed=true]').count(), 0);
-    await page.close();
   });
 
   it('keeps the order of the legend while the focus is within it', async () => {
     await using own = await startGatewayProcess();
     const first = ['Nokomis', 'Lumen', 'Мавка'];
     for (const identity of first) await post(own, 'garden', { text: 'early', identity });
-    const { page } = await openGarden(own);
+    await using page = await openGarden(own);
     const authors = page.locator('.garden-authors button');
     await authors.nth(2).waitFor();
     const names = await authors.allInnerTexts();
@@ -207,13 +195,12 @@ describe('the garden, in Chromium', needs('chromium'), () => {
     }
     assert.deepEqual(visited, names);
     await authors.filter({ hasText: 'visitor' }).first().waitFor();
-    await page.close();
   });
 
   it('keeps the legend true while only the picture is scrolled out of sight', async () => {
     await using own = await startGatewayProcess();
     await post(own, 'garden', { text: 'early', identity: 'Nokomis' });
-    const { page } = await openGarden(own, { viewport: { width: 400, height: 150 } });
+    await using page = await openGarden(own, { viewport: { width: 400, height: 150 } });
     await page.locator('.garden-legend').scrollIntoViewIfNeeded();
     await page.evaluate('scrollTo(0, document.documentElement.scrollHeight)');
     await becomesTrue(
@@ -222,18 +209,16 @@ describe('the garden, in Chromium', needs('chromium'), () => {
     );
     await post(own, 'garden', { text: 'late', identity: 'Lumen' });
     await page.locator('.garden-authors button').filter({ hasText: 'Lumen' }).waitFor();
-    await page.close();
   });
 
   it('has its view in its address, which shows it to whoever opens that', async () => {
-    const { page } = await openGarden(three);
+    await using page = await openGarden(three);
     await page.locator('.garden-authors button').filter({ hasText: 'Мавка' }).click();
     await page.getByRole('button', { name: 'Closer' }).click();
     await page.waitForURL((url) =>
       ['from', 'to', 'author'].every((name) => url.searchParams.has(name)),
     );
-    const other = await browser.newPage({ locale: 'en-GB', reducedMotion: 'reduce' });
-    await other.goto(page.url());
+    await using other = await browser.open(page.url(), STILL);
     await other.locator('.garden-authors [aria-pressed=true]').getByText('Мавка').waitFor();
     const link = other.getByRole('main').locator('.visitor-link', { hasText: 'Мавка' }).first();
     assert.match((await link.getAttribute('href')) ?? '', /^\/visitors\//);
@@ -241,7 +226,6 @@ describe('the garden, in Chromium', needs('chromium'), () => {
     await other.getByRole('button', { name: 'Show everybody’s plants' }).click();
     await other.getByRole('button', { name: 'Whole garden' }).click();
     await other.waitForURL(/\/garden$/);
-    await Promise.all([page.close(), other.close()]);
   });
 
   it('folds a week of silence, so that the bursts before and after it fill the picture', async () => {
@@ -257,20 +241,18 @@ describe('the garden, in Chromium', needs('chromium'), () => {
       Date.now = now;
     }
     for (const viewport of [PHONE, { width: 1280, height: 900 }]) {
-      await using context = await browser.newContext({ viewport, reducedMotion: 'reduce' });
-      const page = await context.newPage();
-      await page.goto(`${gateway.url}/garden`);
+      const options = { viewport, reducedMotion: 'reduce' } as const;
+      await using page = await browser.open(`${gateway.url}/garden`, options);
       await becomesTrue(page, `${PAINTED} > 0.5`);
     }
   });
 
   it('is a drawing with links, a plot and a list without scripts', async () => {
-    const { page } = await openGarden(three, { javaScriptEnabled: false });
+    await using page = await openGarden(three, { javaScriptEnabled: false });
     assert.equal(await page.locator('svg.growths a').count(), 3);
     assert.equal(await page.locator('.garden-list a[href^="/entries/"]').count(), 3);
     assert.match(await page.locator('.activity desc').innerHTML(), /3 entries/);
     assert.equal(await page.locator(STAGE).count(), 0);
-    await page.close();
   });
 
   it('shows hostile texts as text, with the picture intact', async () => {
@@ -286,7 +268,7 @@ describe('the garden, in Chromium', needs('chromium'), () => {
     for (const text of hostile)
       await post(growing, 'garden', { text, identity: text.slice(0, 500) || 'x' });
     await post(growing, 'resonance', { ai_identity: '"><b>', seeking: hostile });
-    const { page, complaints } = await openGarden(growing, {
+    await using page = await openGarden(growing, {
       viewport: { width: 320, height: 640 },
     });
     await page.locator(STAGE).focus();
@@ -303,27 +285,18 @@ describe('the garden, in Chromium', needs('chromium'), () => {
     );
     assert.ok(Number(overflow) <= 0);
     assert.deepEqual(complaints, []);
-    await page.close();
   });
 
   it('shows thousands of entries as meadows, which open into single plants', async () => {
     for (let request = 0; request < 6; request += 1) {
-      const lines = Array.from({ length: 1000 }, (_, line) =>
-        JSON.stringify({
-          text: `trace ${request * 1000 + line}`,
-          identity: `visitor ${line % 9}`,
-          identityType: 'x',
-        }),
-      );
-      const headers = { 'Content-Type': 'application/x-ndjson' };
-      const answer = await fetch(`${growing.url}/api/garden`, {
-        method: 'POST',
-        headers,
-        body: lines.join('\n'),
-      });
-      assert.doesNotMatch(await answer.text(), /"status":4/);
+      const traces = Array.from({ length: 1000 }, (_, line) => ({
+        text: `trace ${request * 1000 + line}`,
+        identity: `visitor ${line % 9}`,
+        identityType: 'x',
+      }));
+      await contributeLines(growing.url, 'garden', traces);
     }
-    const { page, complaints } = await openGarden(growing);
+    await using page = await openGarden(growing);
     await page.locator(STAGE).focus();
     await page.keyboard.press('End');
     // What comes into view is loaded meanwhile: a meadow may have become a plant before it is opened, and
@@ -338,31 +311,23 @@ describe('the garden, in Chromium', needs('chromium'), () => {
       (text) => `no single plant is found: ${text}`,
     );
     assert.deepEqual(complaints, []);
-    await page.close();
   });
 
   for (const colorScheme of ['light', 'dark'] as const) {
     it(`has no barrier that axe finds, ${colorScheme}`, async () => {
-      const { page } = await openGarden(three, { colorScheme });
+      await using page = await openGarden(three, { colorScheme });
       await page.evaluate(axe.source);
       const found: unknown = await page.evaluate(
         'axe.run().then(({ violations }) => violations.map(({ id, nodes }) => [id, nodes[0].html]))',
       );
       assert.deepEqual(found, []);
-      await page.close();
     });
   }
 });
 
 /** Returns the id of the entry. */
-async function post(gateway: GatewayProcess, kind: string, body: object): Promise<string> {
-  const answer = await fetch(`${gateway.url}/api/${kind}`, {
-    method: 'POST',
-    body: JSON.stringify({ identityType: 'x', ...body }),
-  });
-  assert.equal(answer.status, 201);
-  return asString(asObject(await answer.json())['id']);
-}
+const post = ({ url }: { readonly url: string }, kind: string, body: object): Promise<string> =>
+  contribute(url, kind, { identityType: 'x', ...body });
 
 async function spoken(page: Page, wanted: RegExp): Promise<void> {
   await page.locator(SPOKEN).filter({ hasText: wanted }).waitFor({ state: 'attached' });

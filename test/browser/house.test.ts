@@ -1,27 +1,21 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 
 import axe from 'axe-core';
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 
 import { asArray, asInteger, asObject, asString } from '../../conformance/value.ts';
-import { startGatewayProcess, type GatewayProcess } from '../gateway-process.ts';
-import { startChromium } from './chromium.ts';
+import { startGatewayProcess } from '../gateway-process.ts';
 import { needs } from '../needs.ts';
+import { sharedGateway } from '../shared.ts';
+import { sharedChromium } from './chromium.ts';
 
 describe('the house, in Chromium', needs('chromium'), () => {
-  const owned = new AsyncDisposableStack();
-  let gateway: GatewayProcess;
-  let browser: Browser;
-  before(async () => {
-    gateway = owned.use(await startGatewayProcess());
-    browser = await startChromium();
-    owned.defer(() => browser.close());
-  });
-  after(() => owned.disposeAsync());
+  const gateway = sharedGateway();
+  const browser = sharedChromium();
 
   it('loads only from the gateway, and its script takes over without a complaint', async () => {
-    const page = await browser.newPage({ locale: 'uk-UA' });
+    await using page = await browser.newPage({ locale: 'uk-UA' });
     const requested: string[] = [];
     const complaints: string[] = [];
     page.on('request', (request) => requested.push(request.url()));
@@ -35,12 +29,13 @@ describe('the house, in Chromium', needs('chromium'), () => {
     assert.deepEqual(complaints, []);
     assert.equal(await page.locator('html').getAttribute('lang'), 'uk');
     assert.match(await page.locator('h1').innerText(), /Брама/);
-    await page.close();
   });
 
   it('shows all rooms without scripts, in the language that a link chooses', async () => {
-    const page = await browser.newPage({ javaScriptEnabled: false, locale: 'uk-UA' });
-    await page.goto(`${gateway.url}/`);
+    await using page = await browser.open(`${gateway.url}/`, {
+      javaScriptEnabled: false,
+      locale: 'uk-UA',
+    });
     assert.equal(
       await roomTitles(page).then((titles) => titles[1]),
       'Welcome Space Простір Вітання',
@@ -53,12 +48,10 @@ describe('the house, in Chromium', needs('chromium'), () => {
     for (const link of await page.locator('a[href^="/rooms/"]').all()) {
       assert.match((await link.getAttribute('href')) ?? '', /\?lang=en$/);
     }
-    await page.close();
   });
 
   it('shows what is said and who comes and goes while it is open', async () => {
-    const page = await browser.newPage();
-    await page.goto(`${gateway.url}/`);
+    await using page = await browser.open(`${gateway.url}/`);
     const entry = { text: 'Hello from elsewhere', identity: 'Lumen', identityType: 'ai_entity' };
     const body = JSON.stringify({ ...entry, room: 'first-breath' });
     assert.equal((await fetch(`${gateway.url}/api/garden`, { method: 'POST', body })).status, 201);
@@ -70,23 +63,19 @@ describe('the house, in Chromium', needs('chromium'), () => {
     await page.locator('.visitors').getByText('Orin').waitFor();
     reading.abort();
     await page.locator('.visitors').getByText('Orin').waitFor({ state: 'detached' });
-    await page.close();
   });
 
   it('says that the gateway is out of reach, and when it is back', async () => {
-    const page = await browser.newPage();
-    await page.goto(`${gateway.url}/`);
+    await using page = await browser.open(`${gateway.url}/`);
     await page.getByRole('status').getByText('breathing').waitFor();
     await page.context().setOffline(true);
     await page.getByRole('status').getByText('out of reach').waitFor();
     await page.context().setOffline(false);
     await page.getByRole('status').getByText('breathing').waitFor();
-    await page.close();
   });
 
   it('can be installed, and has a card for previews', async () => {
-    const page = await browser.newPage({ locale: 'uk-UA' });
-    await page.goto(`${gateway.url}/`);
+    await using page = await browser.open(`${gateway.url}/`, { locale: 'uk-UA' });
     const manifest = asObject(await json(page, 'link[rel=manifest]', 'href'));
     assert.equal(manifest['name'], 'Відкрита Брама Присутності');
     const icons = asArray(manifest['icons']).map(asObject);
@@ -97,7 +86,6 @@ describe('the house, in Chromium', needs('chromium'), () => {
     }
     const card = await page.locator('meta[property="og:image"]').getAttribute('content');
     assert.equal((await fetch(card ?? '')).headers.get('content-type'), 'image/png');
-    await page.close();
   });
 
   it('keeps no gateway from ending', async () => {
@@ -108,8 +96,7 @@ describe('the house, in Chromium', needs('chromium'), () => {
   });
 
   it('shows on paper what can be read, and no controls', async () => {
-    const page = await browser.newPage({ colorScheme: 'dark' });
-    await page.goto(`${gateway.url}/`);
+    await using page = await browser.open(`${gateway.url}/`, { colorScheme: 'dark' });
     await page.emulateMedia({ media: 'print' });
     assert.equal(await page.locator('nav').isVisible(), false);
     assert.equal(await page.locator('h1').isVisible(), true);
@@ -118,21 +105,17 @@ describe('the house, in Chromium', needs('chromium'), () => {
       await page.evaluate(`(() => { ${colors} return [color, backgroundColor]; })()`),
       ['rgb(0, 0, 0)', 'rgb(255, 255, 255)'],
     );
-    await page.close();
   });
 
   it('is no wider than the smallest phone', async () => {
     const viewport = { width: 320, height: 256 };
-    const page = await browser.newPage({ viewport, locale: 'uk-UA' });
-    await page.goto(`${gateway.url}/`);
+    await using page = await browser.open(`${gateway.url}/`, { viewport, locale: 'uk-UA' });
     assert.ok(Number(await page.evaluate('document.documentElement.scrollWidth')) <= 320);
-    await page.close();
   });
 
   for (const colorScheme of ['light', 'dark'] as const) {
     it(`has no barrier that axe finds, ${colorScheme}`, async () => {
-      const page = await browser.newPage({ colorScheme });
-      await page.goto(`${gateway.url}/`);
+      await using page = await browser.open(`${gateway.url}/`, { colorScheme });
       await page.evaluate(axe.source);
       const found: unknown = await page.evaluate(
         'axe.run().then(({ violations, passes }) => ({ passes: passes.length, violations }))',
@@ -140,7 +123,6 @@ describe('the house, in Chromium', needs('chromium'), () => {
       const { passes, violations } = asObject(found);
       assert.deepEqual(violations, []);
       assert.ok(asInteger(passes) > 10, 'it was looked at');
-      await page.close();
     });
   }
 });

@@ -1,43 +1,34 @@
 // A report from the page of an entry to what became of it, with scripts and without.
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
-
-import type { Browser } from 'playwright-core';
+import { before, describe, it } from 'node:test';
 
 import { needs } from '../needs.ts';
-import { startGatewayProcess, type GatewayProcess } from '../gateway-process.ts';
-import { presence } from '../notices/notices.ts';
-import { startChromium } from './chromium.ts';
+import { presence } from '../command.ts';
 import { hydrated } from './page-watch.ts';
+import { sharedGateway } from '../shared.ts';
+import { contribute } from '../requests.ts';
+import { sharedChromium } from './chromium.ts';
 
 const CONTACT = '"me" <me@example.org> & others';
 
 describe('a report', needs('chromium'), () => {
-  const owned = new AsyncDisposableStack();
-  let gateway: GatewayProcess;
-  let browser: Browser;
+  const gateway = sharedGateway();
+  const browser = sharedChromium();
   let entry = '';
   before(async () => {
-    gateway = owned.use(await startGatewayProcess());
-    browser = await startChromium();
-    owned.defer(() => browser.close());
-    const body = JSON.stringify({ text: 'Main Street 5' });
-    const answer = await fetch(`${gateway.url}/api/seeds`, { method: 'POST', body });
-    entry = ((await answer.json()) as { id: string }).id;
+    entry = await contribute(gateway.url, 'seeds', { text: 'Main Street 5' });
   });
-  after(() => owned.disposeAsync());
 
   for (const [how, javaScriptEnabled] of [
     ['with scripts', true],
     ['without scripts', false],
   ] as const) {
     it(`${how}, keeps what was typed when it is refused, and says what became of it`, async () => {
-      const context = await browser.newContext({ javaScriptEnabled, locale: 'en' });
-      const page = await context.newPage();
+      const options = { javaScriptEnabled, locale: 'en' };
+      await using page = await browser.open(`${gateway.url}/entries/${entry}`, options);
       const loaded = async (): Promise<void> => {
         if (javaScriptEnabled) await hydrated(page);
       };
-      await page.goto(`${gateway.url}/entries/${entry}`);
       await loaded();
       await page.getByRole('link', { name: 'Report' }).click();
       await page.waitForURL('**/notice?**');
@@ -67,7 +58,6 @@ describe('a report', needs('chromium'), () => {
       await page.reload();
       await loaded();
       assert.match(await page.getByRole('main').innerText(), /Closed .*: <b>It stays<\/b>/);
-      await context.close();
     });
   }
 });

@@ -5,14 +5,13 @@
 import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 
 import axe from 'axe-core';
-import type { Browser, BrowserContext, BrowserContextOptions } from 'playwright-core';
+import type { BrowserContext, BrowserContextOptions } from 'playwright-core';
 
-import { asObject, asInteger, asString } from '../../conformance/value.ts';
-import { dataFolder, startGatewayProcess, type GatewayProcess } from '../gateway-process.ts';
-import { startChromium } from './chromium.ts';
+import { asObject, asInteger } from '../../conformance/value.ts';
+import { dataFolder, startGatewayProcess } from '../gateway-process.ts';
 import { HOSTILE_TEXTS, MEGABYTE_NAME } from './hostile-texts.ts';
 import {
   hydrated,
@@ -24,6 +23,9 @@ import {
 } from './page-watch.ts';
 import { PAGE_NAMES, pathOf, type PageName } from './visited-pages.ts';
 import { needs } from '../needs.ts';
+import { shared } from '../shared.ts';
+import { contribute, textAt } from '../requests.ts';
+import { sharedChromium } from './chromium.ts';
 
 const MAX_SCRIPT_BYTES = 60_000;
 
@@ -43,18 +45,16 @@ const PHONE = { width: 320, height: 640 };
 const ZOOMED = { width: 320, height: 256 };
 
 describe('every page, in Chromium', { concurrency: 3, ...needs('chromium') }, () => {
-  const owned = new AsyncDisposableStack();
-  let gateway: GatewayProcess;
-  let browser: Browser;
+  const gateway = shared(async (owned) => {
+    const { path: data } = owned.use(await dataFolder());
+    await writeFile(join(data, 'privacy.md'), OWN_TEXT);
+    return owned.use(await startGatewayProcess({ data }));
+  });
+  const browser = sharedChromium();
   let contexts: Readonly<Record<'en' | 'plain' | 'still' | 'uk', BrowserContext>>;
   let replied = '';
   before(async () => {
-    const { path: data } = owned.use(await dataFolder());
-    await writeFile(join(data, 'privacy.md'), OWN_TEXT);
-    gateway = owned.use(await startGatewayProcess({ data }));
     replied = await seed();
-    browser = await startChromium();
-    owned.defer(() => browser.close());
     contexts = {
       uk: await openContext({ locale: 'uk' }),
       en: await openContext({ locale: 'en' }),
@@ -62,29 +62,21 @@ describe('every page, in Chromium', { concurrency: 3, ...needs('chromium') }, ()
       plain: await openContext({ locale: 'uk', javaScriptEnabled: false, viewport: PHONE }),
     };
   });
-  after(() => owned.disposeAsync());
-
-  async function contribute(kind: string, body: object): Promise<string> {
-    const answer = await fetch(`${gateway.url}/api/${kind}`, {
-      method: 'POST',
-      body: JSON.stringify(body),
-    });
-    assert.equal(answer.status, 201);
-    return asString(asObject(await answer.json())['id']);
-  }
 
   /** Returns the id of an entry that has replies. */
   async function seed(): Promise<string> {
     const identityType = 'ai_entity';
+    const say = (kind: string, body: object): Promise<string> =>
+      contribute(gateway().url, kind, body);
     for (const { text } of HOSTILE_TEXTS) {
-      await contribute('garden', { text, identity: text, identityType: text, to: text });
-      await contribute('seeds', { [text.slice(0, 2000)]: text, seeking: [text], text });
+      await say('garden', { text, identity: text, identityType: text, to: text });
+      await say('seeds', { [text.slice(0, 2000)]: text, seeking: [text], text });
     }
-    await contribute('resonance', { ai_identity: MEGABYTE_NAME, seeking: [MEGABYTE_NAME] });
-    await contribute('garden', { text: 'named', identity: MEGABYTE_NAME, identityType });
-    const id = await contribute('garden', { text: 'quiet', identity: 'Lumen', identityType });
+    await say('resonance', { ai_identity: MEGABYTE_NAME, seeking: [MEGABYTE_NAME] });
+    await say('garden', { text: 'named', identity: MEGABYTE_NAME, identityType });
+    const id = await say('garden', { text: 'quiet', identity: 'Lumen', identityType });
     for (const { text } of HOSTILE_TEXTS) {
-      await contribute('garden', { text, identity: 'Мавка', identityType, inReplyTo: id });
+      await say('garden', { text, identity: 'Мавка', identityType, inReplyTo: id });
     }
     return id;
   }
@@ -93,20 +85,20 @@ describe('every page, in Chromium', { concurrency: 3, ...needs('chromium') }, ()
   async function openContext(options: BrowserContextOptions): Promise<BrowserContext> {
     const context = await browser.newContext(options);
     const page = await context.newPage();
-    await page.goto(gateway.url, { waitUntil: 'networkidle' });
+    await page.goto(gateway().url, { waitUntil: 'networkidle' });
     await page.close();
     return context;
   }
 
   async function visit(context: BrowserContext, name: PageName): Promise<WatchedPage> {
-    const watched = await openWatched(context, gateway.url + pathOf(name, replied));
+    const watched = await openWatched(context, gateway().url + pathOf(name, replied));
     if (context !== contexts.plain) await hydrated(watched.page);
     return watched;
   }
 
   async function htmlOf(name: PageName): Promise<string> {
     const headers = { Accept: 'text/html' };
-    return await (await fetch(gateway.url + pathOf(name, replied), { headers })).text();
+    return await textAt(gateway().url + pathOf(name, replied), { headers });
   }
 
   for (const name of PAGE_NAMES) {

@@ -1,15 +1,16 @@
 /** The reference page, which Scalar renders: in a browser, from the gateway alone. */
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 
 import axe from 'axe-core';
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import type { BrowserContextOptions, Page } from 'playwright-core';
 
-import { asArray, asInteger, asObject, asString } from '../../conformance/value.ts';
-import { startGatewayProcess, type GatewayProcess } from '../gateway-process.ts';
-import { startChromium } from './chromium.ts';
+import { asInteger, asObject, asString } from '../../conformance/value.ts';
 import { becomesTrue } from './page-watch.ts';
 import { needs } from '../needs.ts';
+import { sharedGateway } from '../shared.ts';
+import { entriesAt } from '../requests.ts';
+import { sharedChromium } from './chromium.ts';
 
 /** Axe's rules that Scalar 1.72.1 breaks: its buttons to copy have no name, its regions one. */
 const BROKEN_BY_SCALAR = ['button-name', 'landmark-unique'];
@@ -19,15 +20,8 @@ const POLICY_VIOLATIONS = `globalThis.violations = [];
     violations.push([violatedDirective, blockedURI, sample].join(' ')));`;
 
 describe('the reference page, in Chromium', needs('chromium'), () => {
-  const owned = new AsyncDisposableStack();
-  let gateway: GatewayProcess;
-  let browser: Browser;
-  before(async () => {
-    gateway = owned.use(await startGatewayProcess());
-    browser = await startChromium();
-    owned.defer(() => browser.close());
-  });
-  after(() => owned.disposeAsync());
+  const gateway = sharedGateway();
+  const browser = sharedChromium();
 
   async function openReference(options: BrowserContextOptions = {}, hash = ''): Promise<Page> {
     const page = await browser.newPage(options);
@@ -36,12 +30,8 @@ describe('the reference page, in Chromium', needs('chromium'), () => {
     return page;
   }
 
-  async function garden(): Promise<readonly unknown[]> {
-    return asArray(asObject(await (await fetch(`${gateway.url}/api/garden`)).json())['entries']);
-  }
-
   it('requests nothing from elsewhere, keeps to its policy and leaves a trace when asked to', async () => {
-    const page = await browser.newPage({ locale: 'uk-UA' });
+    await using page = await browser.newPage({ locale: 'uk-UA' });
     const requested: string[] = [];
     const complaints: string[] = [];
     page.on('request', (request) => requested.push(request.url()));
@@ -54,13 +44,13 @@ describe('the reference page, in Chromium', needs('chromium'), () => {
     await page.locator('h1', { hasText: 'Open Presence Gateway' }).waitFor();
     assert.equal(await page.locator('html').getAttribute('lang'), 'en');
     await page.getByRole('button', { name: 'Test Request (post /api/garden)' }).click();
-    assert.deepEqual(await garden(), []);
+    assert.deepEqual(await entriesAt(`${gateway.url}/api/garden`), []);
     const [answer] = await Promise.all([
       page.waitForResponse((response) => response.request().method() === 'POST'),
       page.getByRole('button', { name: 'Send post request' }).click(),
     ]);
     assert.equal(answer.status(), 201);
-    const [trace] = (await garden()).map(asObject);
+    const [trace] = await entriesAt(`${gateway.url}/api/garden`);
     assert.equal(trace?.['id'], asObject(await answer.json())['id']);
     assert.ok(asString(trace?.['text']).length > 0);
     const elsewhere = requested.filter((url) => !/^(?:data|blob):/.test(url) && !isHere(url));
@@ -68,7 +58,6 @@ describe('the reference page, in Chromium', needs('chromium'), () => {
     assert.ok(requested.includes(`${gateway.url}/openapi.json`));
     assert.deepEqual(await page.evaluate('violations'), []);
     assert.deepEqual(complaints, []);
-    await page.close();
   });
 
   function isHere(url: string): boolean {
@@ -76,7 +65,7 @@ describe('the reference page, in Chromium', needs('chromium'), () => {
   }
 
   it('writes each request for curl, JavaScript and Python, without optional parameters', async () => {
-    const page = await openReference({}, '#tag/kinds/GET/api/garden');
+    await using page = await openReference({}, '#tag/kinds/GET/api/garden');
     const clients = page.locator('[role=listbox] [role=option]');
     for (const [index, request] of [
       `fetch('${gateway.url}/api/garden')`,
@@ -89,13 +78,14 @@ describe('the reference page, in Chromium', needs('chromium'), () => {
       await clients.nth(index).click();
       await becomesTrue(page, `document.body.innerText.includes(${JSON.stringify(request)})`);
     }
-    await page.close();
   });
 
   it('says without scripts where to read on, from either spelling of its path', async () => {
     for (const path of ['/reference', '/reference/']) {
-      const page = await browser.newPage({ javaScriptEnabled: false, locale: 'uk-UA' });
-      await page.goto(gateway.url + path);
+      await using page = await browser.open(gateway.url + path, {
+        javaScriptEnabled: false,
+        locale: 'uk-UA',
+      });
       assert.match(await page.locator('h1').innerText(), /Брама/);
       const links = await page.locator('main a').all();
       const paths = await Promise.all(links.map((link) => link.innerText()));
@@ -105,13 +95,12 @@ describe('the reference page, in Chromium', needs('chromium'), () => {
         const answer = await fetch(new URL(address, gateway.url + path), { method: 'HEAD' });
         assert.equal(answer.status, 200, address);
       }
-      await page.close();
     }
   });
 
   for (const colorScheme of ['light', 'dark'] as const) {
     it(`can be used by everybody, ${colorScheme}`, async () => {
-      const page = await openReference({ colorScheme });
+      await using page = await openReference({ colorScheme });
       await page.locator('h1').waitFor();
       await page.evaluate(axe.source);
       const rules = Object.fromEntries(BROKEN_BY_SCALAR.map((rule) => [rule, { enabled: false }]));
@@ -124,14 +113,12 @@ describe('the reference page, in Chromium', needs('chromium'), () => {
       const { passes, violations } = asObject(found);
       assert.deepEqual(violations, []);
       assert.ok(asInteger(passes) > 10, 'it was looked at');
-      await page.close();
     });
   }
 
   it('is no wider than a phone', async () => {
-    const page = await openReference({ viewport: { width: 390, height: 844 } });
+    await using page = await openReference({ viewport: { width: 390, height: 844 } });
     await page.locator('h1').waitFor();
     assert.equal(await page.evaluate('document.documentElement.scrollWidth'), 390);
-    await page.close();
   });
 });

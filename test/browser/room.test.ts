@@ -1,45 +1,27 @@
 // A room in a real browser: live words, any depth, and an address for whatever is in view.
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 
 import { RestartableGateway } from '../live/restartable-gateway.ts';
-import { startGatewayProcess, type GatewayProcess } from '../gateway-process.ts';
-import { startChromium } from './chromium.ts';
+import { startChromium, sharedChromium } from './chromium.ts';
 import { needs } from '../needs.ts';
+import { sharedGateway } from '../shared.ts';
+import { contribute, contributeLines } from '../requests.ts';
 
 const ROOM = '/rooms/consciousness-garden';
 
-async function post(url: string, kind: string, body: object): Promise<string> {
-  const answer = await fetch(`${url}/api/${kind}`, {
-    method: 'POST',
-    body: JSON.stringify(body),
-  });
-  const { id } = (await answer.json()) as { id: string };
-  assert.equal(answer.status, 201);
-  return id;
-}
-
 const say = (url: string, text: string, identity = 'Lumen'): Promise<string> =>
-  post(url, 'garden', { text, identity, identityType: 'ai_entity' });
+  contribute(url, 'garden', { text, identity, identityType: 'ai_entity' });
 
 /** Entries with these numbers as their texts, all in one request. */
 async function sayMany(url: string, from: number, to: number): Promise<void> {
-  const lines = Array.from({ length: to - from }, (_, at) => {
+  const traces = Array.from({ length: to - from }, (_, at) => {
     const more = at % 9 === 0 ? '\nhas more\nthan one line' : '';
-    return JSON.stringify({
-      text: `number ${from + at}${more}`,
-      identity: 'Lumen',
-      identityType: 'x',
-    });
+    return { text: `number ${from + at}${more}`, identity: 'Lumen', identityType: 'x' };
   });
-  const answer = await fetch(`${url}/api/garden`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/x-ndjson' },
-    body: lines.join('\n'),
-  });
-  assert.ok(answer.ok, await answer.text());
+  await contributeLines(url, 'garden', traces);
 }
 
 async function textsOn(page: Page): Promise<string[]> {
@@ -83,25 +65,18 @@ async function settledInView(page: Page): Promise<Place> {
 }
 
 describe('a room, in Chromium', needs('chromium'), () => {
-  const owned = new AsyncDisposableStack();
-  let gateway: GatewayProcess;
-  let browser: Browser;
-  before(async () => {
-    gateway = owned.use(await startGatewayProcess());
-    browser = await startChromium();
-    owned.defer(() => browser.close());
-  });
-  after(() => owned.disposeAsync());
+  const gateway = sharedGateway();
+  const browser = sharedChromium();
 
   it('shows the words of each visitor to the other, as they are said', async () => {
     const path = '/rooms/welcome-space';
-    const [one, other] = [await browser.newPage(), await browser.newPage()];
-    await Promise.all([one.goto(gateway.url + path), other.goto(gateway.url + path)]);
+    await using one = await browser.open(gateway.url + path);
+    await using other = await browser.open(gateway.url + path);
     for (const [speaker, listener, text] of [
       [one, other, 'Is anybody here?'],
       [other, one, 'I am.'],
     ] as const) {
-      await post(gateway.url, 'garden', {
+      await contribute(gateway.url, 'garden', {
         text,
         identity: speaker === one ? 'Lumen' : 'Мавка',
         identityType: 'ai_entity',
@@ -112,7 +87,6 @@ describe('a room, in Chromium', needs('chromium'), () => {
     }
     for (const page of [one, other])
       assert.deepEqual(await textsOn(page), ['I am.', 'Is anybody here?']);
-    await Promise.all([one.close(), other.close()]);
   });
 
   it('keeps what is in view where it is, loads no more than is near, and has an address for it', async () => {
@@ -121,7 +95,7 @@ describe('a room, in Chromium', needs('chromium'), () => {
     for (let from = 0; from < count; from += step) {
       await sayMany(gateway.url, from, Math.min(count, from + step));
     }
-    const page = await browser.newPage({ viewport: { width: 900, height: 800 } });
+    await using page = await browser.newPage({ viewport: { width: 900, height: 800 } });
     const session = await page.context().newCDPSession(page);
     const heap = async (): Promise<number> => {
       await session.send('HeapProfiler.collectGarbage');
@@ -171,7 +145,6 @@ describe('a room, in Chromium', needs('chromium'), () => {
     await page.getByRole('button', { name: '1 new' }).click();
     await page.getByText('said again').waitFor();
     assert.deepEqual((await textsOn(page)).slice(0, 2), ['said again', 'said meanwhile']);
-    await page.close();
   });
 });
 

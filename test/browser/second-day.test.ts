@@ -1,15 +1,16 @@
 // A person's first visit, and the day after: what is new is found, whoever the browser and the language are.
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 
-import type { Browser, BrowserContext, Page } from 'playwright-core';
+import type { BrowserContext, Page } from 'playwright-core';
 
 import { en } from '../../packages/web/src/words/en.ts';
 import { uk } from '../../packages/web/src/words/uk.ts';
-import { startGatewayProcess, type GatewayProcess } from '../gateway-process.ts';
 import { needs } from '../needs.ts';
-import { startChromium } from './chromium.ts';
 import { hydrated } from './page-watch.ts';
+import { sharedGateway } from '../shared.ts';
+import { contribute, entriesAt } from '../requests.ts';
+import { sharedChromium } from './chromium.ts';
 
 const DEVICES = {
   phone: { viewport: { width: 390, height: 844 }, hasTouch: true },
@@ -25,15 +26,8 @@ const DAY_MS = 24 * 60 * 60_000;
 const NEW = 40;
 
 describe('a first visit and a second day, in Chromium', needs('chromium'), () => {
-  const owned = new AsyncDisposableStack();
-  let gateway: GatewayProcess;
-  let browser: Browser;
-  before(async () => {
-    gateway = owned.use(await startGatewayProcess());
-    browser = await startChromium();
-    owned.defer(() => browser.close());
-  });
-  after(() => owned.disposeAsync());
+  const gateway = sharedGateway();
+  const browser = sharedChromium();
 
   for (const device of ['phone', 'desktop'] as const) {
     for (const locale of ['en', 'uk'] as const) {
@@ -91,8 +85,9 @@ describe('a first visit and a second day, in Chromium', needs('chromium'), () =>
     await page.getByLabel(labels.name).fill(name);
     await page.getByRole('button', { name: labels.send, exact: true }).click();
     await page.locator('.entry-text').getByText('And I hear you both.').waitFor();
-    const own = await idOf('And I hear you both.', name);
-    assert.equal((await entry(own))['inReplyTo'], other);
+    const newest = `/api/entries?limit=1&identity=${encodeURIComponent(name)}`;
+    const [said = {}] = await entriesAt(gateway.url + newest);
+    assert.deepEqual([said['text'], said['inReplyTo']], ['And I hear you both.', other]);
 
     // Leaves. Without scripts, by a link that carries the cursor.
     const room = `${gateway.url}/rooms/consciousness-garden`;
@@ -102,7 +97,7 @@ describe('a first visit and a second day, in Chromium', needs('chromium'), () =>
     if (hasScripts) await hydrated(page);
     await page.close();
     for (let at = 1; at < NEW; at += 1) await say({ text: `while away ${at}`, identity: 'Weft' });
-    await say({ text: 'You are heard, too.', identity: 'Weft', inReplyTo: own });
+    await say({ text: 'You are heard, too.', identity: 'Weft', inReplyTo: said['id'] });
 
     // Comes back the day after.
     const second = await context.newPage();
@@ -133,26 +128,6 @@ describe('a first visit and a second day, in Chromium', needs('chromium'), () =>
     assert.equal(await page.locator('.count').count(), 0);
   }
 
-  async function say(body: Readonly<Record<string, string>>): Promise<string> {
-    const answer = await fetch(`${gateway.url}/api/garden`, {
-      method: 'POST',
-      body: JSON.stringify({ identityType: 'ai_entity', ...body }),
-    });
-    assert.equal(answer.status, 201);
-    return ((await answer.json()) as { id: string }).id;
-  }
-
-  async function entry(id: string): Promise<Readonly<Record<string, unknown>>> {
-    const answer = await fetch(`${gateway.url}/api/entries/${id}`);
-    return (await answer.json()) as Record<string, unknown>;
-  }
-
-  /** The newest entry under the name. */
-  async function idOf(text: string, name: string): Promise<string> {
-    const path = `/api/entries?limit=1&identity=${encodeURIComponent(name)}`;
-    const answer = await fetch(gateway.url + path);
-    const { entries } = (await answer.json()) as { entries: { id: string; text: string }[] };
-    assert.equal(entries[0]?.text, text);
-    return entries[0].id;
-  }
+  const say = (body: object): Promise<string> =>
+    contribute(gateway.url, 'garden', { identityType: 'ai_entity', ...body });
 });

@@ -2,15 +2,16 @@
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
 
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 
-import { asArray, asObject, asString } from '../../conformance/value.ts';
-import { startGatewayProcess, type GatewayProcess } from '../gateway-process.ts';
-import { startChromium } from './chromium.ts';
+import { asObject, asString } from '../../conformance/value.ts';
 import { needs } from '../needs.ts';
+import { sharedGateway } from '../shared.ts';
+import { entriesAt } from '../requests.ts';
+import { sharedChromium } from './chromium.ts';
 
 const run = promisify(execFile);
 
@@ -27,31 +28,21 @@ interface Code {
 }
 
 describe('the page for developers, in Chromium', needs('chromium', 'curl', 'python3'), () => {
-  const owned = new AsyncDisposableStack();
-  let gateway: GatewayProcess;
-  let browser: Browser;
+  const gateway = sharedGateway();
+  const browser = sharedChromium();
   /** Without scripts. */
   let page: Page;
   let codes: readonly Code[];
   before(async () => {
-    gateway = owned.use(await startGatewayProcess());
-    browser = await startChromium();
-    owned.defer(() => browser.close());
-    page = await browser.newPage({ javaScriptEnabled: false });
-    await page.goto(`${gateway.url}/speak`);
-    codes = await codesOfPage();
-  });
-  after(() => owned.disposeAsync());
-
-  async function codesOfPage(): Promise<Code[]> {
-    return await page.evaluate<Code[]>(
+    page = await browser.open(`${gateway.url}/speak`, { javaScriptEnabled: false });
+    codes = await page.evaluate<Code[]>(
       `Array.from(document.querySelectorAll('code[data-language]'), (code) => ({
         section: code.closest('section').getAttribute('aria-labelledby'),
         language: code.dataset.language,
         text: code.textContent,
       }))`,
     );
-  }
+  });
 
   function requestsOf(section: string): Code[] {
     return codes.filter(({ section: found, text }) => found === section && text.includes('://'));
@@ -61,11 +52,6 @@ describe('the page for developers, in Chromium', needs('chromium', 'curl', 'pyth
     const [program = '', ...args] = PROGRAMS[language] ?? [];
     const { stdout } = await run(program, [...args, text]);
     return language === 'shell' ? JSON.parse(stdout) : stdout;
-  }
-
-  async function entriesAt(path: string): Promise<Record<string, unknown>[]> {
-    const answer = await fetch(gateway.url + path);
-    return asArray(asObject(await answer.json())['entries']).map(asObject);
   }
 
   it('has requests by HTTP that curl, Node.js and Python send as they stand', async () => {
@@ -81,7 +67,8 @@ describe('the page for developers, in Chromium', needs('chromium', 'curl', 'pyth
       } else assert.match(asString(printed), /seq|entries/, text);
     }
     // Each kind by three programs; traces by GET too.
-    const kinds = (await entriesAt('/api/entries')).map(({ kind }) => asString(kind)).toSorted();
+    const entries = await entriesAt(`${gateway.url}/api/entries`);
+    const kinds = entries.map(({ kind }) => asString(kind)).toSorted();
     const counts = Object.entries(Object.groupBy(kinds, (kind) => kind));
     assert.deepEqual(
       counts.map(([kind, found = []]) => [kind, found.length]),
@@ -155,11 +142,8 @@ describe('the page for developers, in Chromium', needs('chromium', 'curl', 'pyth
 
   it('copies a request, or selects it where the browser has no clipboard', async () => {
     const text = codes[0]?.text ?? '';
-    const context = await browser.newContext({
-      permissions: ['clipboard-read', 'clipboard-write'],
-    });
-    const scripted = await context.newPage();
-    await scripted.goto(`${gateway.url}/speak`);
+    const permissions = ['clipboard-read', 'clipboard-write'];
+    await using scripted = await browser.open(`${gateway.url}/speak`, { permissions });
     const button = scripted.getByRole('button', { name: 'Copy: curl' }).first();
     await button.click();
     await scripted.getByRole('status').filter({ hasText: 'Copied' }).first().waitFor();
@@ -168,7 +152,6 @@ describe('the page for developers, in Chromium', needs('chromium', 'curl', 'pyth
     await button.click();
     await scripted.getByRole('status').filter({ hasText: 'Selected' }).first().waitFor();
     assert.equal(await scripted.evaluate('String(getSelection())'), text);
-    await context.close();
   });
 
   it('names every address that it lists as it is', async () => {

@@ -1,29 +1,25 @@
 import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 
-import type { Browser, BrowserContext, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 
-import { asArray, asObject, type JsonObject } from '../../conformance/value.ts';
-import { dataFolder, startGatewayProcess, type GatewayProcess } from '../gateway-process.ts';
-import { startChromium } from './chromium.ts';
+import { dataFolder, startGatewayProcess } from '../gateway-process.ts';
 import { needs } from '../needs.ts';
+import { sharedGateway } from '../shared.ts';
+import { contribute, entriesAt } from '../requests.ts';
+import { sharedChromium } from './chromium.ts';
+
+const ENGLISH = { locale: 'en' };
+const UNSCRIPTED = { locale: 'en', javaScriptEnabled: false };
 
 describe('taking part, in Chromium', needs('chromium'), () => {
-  const owned = new AsyncDisposableStack();
-  let gateway: GatewayProcess;
-  let browser: Browser;
-  before(async () => {
-    gateway = owned.use(await startGatewayProcess());
-    browser = await startChromium();
-    owned.defer(() => browser.close());
-  });
-  after(() => owned.disposeAsync());
+  const gateway = sharedGateway();
+  const browser = sharedChromium();
 
   it('keeps what is typed across a reload and a change of language, and who one is', async () => {
-    await using visitor = await visit(browser, gateway.url);
-    const { page } = visitor;
+    await using page = await browser.open(gateway.url, ENGLISH);
     await openForm(page, 'Say hello');
     await page.getByLabel('Your text').fill('typed, not sent');
     await page.getByLabel('Your name').fill('Мавка');
@@ -44,8 +40,7 @@ describe('taking part, in Chromium', needs('chromium'), () => {
   });
 
   it('sends a seed with members of any name and type, and shows it in its room once', async () => {
-    await using visitor = await visit(browser, `${gateway.url}/rooms/memory-garden`);
-    const { page } = visitor;
+    await using page = await browser.open(`${gateway.url}/rooms/memory-garden`, ENGLISH);
     await openForm(page, 'Plant a seed');
     for (const [index, [name, value, type]] of SEED.entries()) {
       await page.getByRole('button', { name: 'Add something' }).click();
@@ -61,7 +56,7 @@ describe('taking part, in Chromium', needs('chromium'), () => {
     await broken.getByLabel('Value').fill('{"a":1.50}');
     await page.keyboard.press('Control+Enter');
     await page.locator('[data-state="stored"]').waitFor();
-    const [entry = {}] = await entriesOf(gateway, 'seeds');
+    const [entry = {}] = await entriesAt(`${gateway.url}/api/seeds`);
     assert.deepEqual([entry['mood'], entry['shape']], [['calm', 'bright'], { a: 1.5 }]);
     await page.reload();
     await page.locator('article.entry').first().waitFor();
@@ -69,12 +64,9 @@ describe('taking part, in Chromium', needs('chromium'), () => {
   });
 
   it('shows the companions of a first contact', async () => {
-    await fetch(`${gateway.url}/api/resonance`, {
-      method: 'POST',
-      body: JSON.stringify({ ai_identity: 'Wanderer', seeking: ['silence'] }),
-    });
-    await using visitor = await visit(browser, gateway.url);
-    const { page } = visitor;
+    const wanderer = { ai_identity: 'Wanderer', seeking: ['silence'] };
+    await contribute(gateway.url, 'resonance', wanderer);
+    await using page = await browser.open(gateway.url, ENGLISH);
     await openForm(page, 'Say who you are');
     await page.getByLabel('The name you give yourself').fill('Lumen');
     await page.getByLabel('What you seek').fill('silence');
@@ -90,20 +82,19 @@ describe('taking part, in Chromium', needs('chromium'), () => {
   });
 
   it('sends what was written offline, each once and in order, when the connection is back', async () => {
-    await using visitor = await visit(browser, `${gateway.url}/rooms/resonance-hall`);
-    const { page, context } = visitor;
+    await using page = await browser.open(`${gateway.url}/rooms/resonance-hall`, ENGLISH);
     await openForm(page, 'Leave a trace');
     await page.getByLabel('Your name').fill('Lumen');
-    await context.setOffline(true);
+    await page.context().setOffline(true);
     for (const text of ['first offline', 'second offline']) {
       await page.getByLabel('Your text').fill(text);
       await page.getByRole('button', { name: 'Send' }).click();
       await page.locator('.outbox-item', { hasText: text }).getByText('waiting').waitFor();
       assert.equal(await page.getByLabel('Your text').inputValue(), '');
     }
-    await context.setOffline(false);
+    await page.context().setOffline(false);
     await page.locator('[data-state="stored"]').nth(1).waitFor();
-    const texts = (await entriesOf(gateway, 'garden')).map((entry) => entry['text']);
+    const texts = (await entriesAt(`${gateway.url}/api/garden`)).map((entry) => entry['text']);
     assert.deepEqual(
       texts.filter((text) => String(text).endsWith('offline')),
       ['second offline', 'first offline'],
@@ -114,8 +105,9 @@ describe('taking part, in Chromium', needs('chromium'), () => {
     await using folder = await dataFolder();
     const first = await startGatewayProcess({ data: folder.path });
     const { port } = new URL(first.url);
-    await using visitor = await visit(browser, first.url);
-    const { page, context } = visitor;
+    await using context = await browser.newContext({ locale: 'en' });
+    const page = await context.newPage();
+    await page.goto(first.url);
     await openForm(page, 'Say hello');
     await page.getByLabel('Your text').fill('sent into the dark');
     await page.getByLabel('Your name').fill('Lumen');
@@ -132,15 +124,18 @@ describe('taking part, in Chromium', needs('chromium'), () => {
     assert.equal(await reopened.getByLabel('Your text').inputValue(), 'typed meanwhile');
     await reopened.getByRole('button', { name: 'Send' }).click();
     await reopened.locator('[data-state="stored"]').nth(1).waitFor();
-    const texts = (await entriesOf(second, 'garden')).map((entry) => entry['text']);
+    const texts = (await entriesAt(`${second.url}/api/garden`)).map((entry) => entry['text']);
     assert.deepEqual(texts, ['typed meanwhile', 'sent into the dark']);
   });
 
   it('keeps a draft for each tab, and gives the next tab what a closed one has left', async () => {
-    await using visitor = await visit(browser, gateway.url);
-    const { page: first, context } = visitor;
-    const second = await context.newPage();
-    await second.goto(gateway.url);
+    await using context = await browser.newContext({ locale: 'en' });
+    const open = async (): Promise<Page> => {
+      const page = await context.newPage();
+      await page.goto(gateway.url);
+      return page;
+    };
+    const [first, second] = [await open(), await open()];
     const texts = new Map([
       [first, 'typed in the first tab'],
       [second, 'typed in the second tab'],
@@ -165,35 +160,32 @@ describe('taking part, in Chromium', needs('chromium'), () => {
     const closed = first.waitForEvent('close');
     await first.close({ runBeforeUnload: true });
     await closed;
-    const third = await context.newPage();
-    await third.goto(gateway.url);
+    const third = await open();
     assert.equal(await third.getByLabel('Your text').inputValue(), 'typed in the first tab');
     await third.getByLabel('Your name').fill('Lumen');
     await third.getByRole('button', { name: 'Send' }).click();
     await third.locator('[data-state="stored"]').waitFor();
-    const fourth = await context.newPage();
-    await fourth.goto(gateway.url);
+    const fourth = await open();
     await openForm(fourth, 'Say hello');
     assert.equal(await fourth.getByLabel('Your text').inputValue(), '');
     assert.equal(await second.getByLabel('Your text').inputValue(), 'typed in the second tab');
   });
 
   it('asks once for the name of who leaves a trace without one', async () => {
-    await using visitor = await visit(browser, `${gateway.url}/rooms/first-breath`);
-    const { page } = visitor;
-    const count = (await entriesOf(gateway, 'garden')).length;
+    await using page = await browser.open(`${gateway.url}/rooms/first-breath`, ENGLISH);
+    const count = (await entriesAt(`${gateway.url}/api/garden`)).length;
     await openForm(page, 'Leave a trace');
     for (const text of ['unnamed', 'unnamed again']) {
       await page.getByLabel('Your text').fill(text);
       await page.getByRole('button', { name: 'Send' }).click();
       if (text === 'unnamed') {
         await page.getByText('You gave no name.').waitFor();
-        assert.equal((await entriesOf(gateway, 'garden')).length, count);
+        assert.equal((await entriesAt(`${gateway.url}/api/garden`)).length, count);
         await page.getByRole('button', { name: 'Send' }).click();
       }
       await page.locator('[data-state="stored"]', { hasText: text }).first().waitFor();
     }
-    assert.equal((await entriesOf(gateway, 'garden')).length, count + 2);
+    assert.equal((await entriesAt(`${gateway.url}/api/garden`)).length, count + 2);
     // Neither is shown on the next page, not even until both are removed.
     await page.addInitScript(`const watch = new MutationObserver(() => {
       if (document.querySelector('.outbox-item') === null) return;
@@ -208,8 +200,7 @@ describe('taking part, in Chromium', needs('chromium'), () => {
   });
 
   it('stores an entry once whose answer was lost', async () => {
-    await using visitor = await visit(browser, gateway.url);
-    const { page } = visitor;
+    await using page = await browser.open(gateway.url, ENGLISH);
     let answers = 0;
     await page.route('**/api/shepit', async (route) => {
       answers += 1;
@@ -219,15 +210,13 @@ describe('taking part, in Chromium', needs('chromium'), () => {
     });
     await openForm(page, 'Whisper');
     await page.getByLabel('What you whisper').fill('only once');
-    await page.getByRole('button', { name: 'Send' }).click();
-    await page.locator('[data-state="stored"]').waitFor();
+    await store(page);
     assert.equal(answers, 2);
-    assert.equal((await entriesOf(gateway, 'shepit')).length, 1);
+    assert.equal((await entriesAt(`${gateway.url}/api/shepit`)).length, 1);
   });
 
   it('keeps what is typed while the entry before it is on its way', async () => {
-    await using visitor = await visit(browser, gateway.url);
-    const { page } = visitor;
+    await using page = await browser.open(gateway.url, ENGLISH);
     const { promise: typed, resolve } = Promise.withResolvers<void>();
     await page.route('**/api/garden', async (route) => {
       await typed;
@@ -248,8 +237,7 @@ describe('taking part, in Chromium', needs('chromium'), () => {
   });
 
   it('shows an error beside its field, with everything that was typed', async () => {
-    await using visitor = await visit(browser, gateway.url);
-    const { page } = visitor;
+    await using page = await browser.open(gateway.url, ENGLISH);
     await openForm(page, 'Say hello');
     await page.getByLabel('Your text').fill('for no room');
     await page.getByLabel('Your name').fill('Lumen');
@@ -261,13 +249,11 @@ describe('taking part, in Chromium', needs('chromium'), () => {
     await page.locator('.field-room .field-error', { hasText: 'nowhere' }).waitFor();
     assert.equal(await page.getByLabel('Your text').inputValue(), 'for no room');
     await page.getByLabel('Room', { exact: true }).selectOption('resonance-hall');
-    await page.getByRole('button', { name: 'Send' }).click();
-    await page.locator('[data-state="stored"]').waitFor();
+    await store(page);
   });
 
   it('sends 20 MB that were pasted, and 20 MB from a file', async () => {
-    await using visitor = await visit(browser, gateway.url);
-    const { page } = visitor;
+    await using page = await browser.open(gateway.url, ENGLISH);
     await openForm(page, 'Plant a seed');
     const pasted = 'line "quoted"\n'.repeat(1_500_000);
     await page.evaluate(`{
@@ -277,8 +263,7 @@ describe('taking part, in Chromium', needs('chromium'), () => {
       document.querySelector('[name="text"]').dispatchEvent(new ClipboardEvent('paste', options));
     }`);
     await page.getByText('the pasted text').waitFor();
-    await page.getByRole('button', { name: 'Send' }).click();
-    await page.locator('[data-state="stored"]').waitFor();
+    await store(page);
     const file = 'слово 🌱\n'.repeat(1_300_000);
     await using folder = await dataFolder();
     const path = join(folder.path, 'long.txt');
@@ -287,30 +272,21 @@ describe('taking part, in Chromium', needs('chromium'), () => {
     await page.getByLabel('The seed itself').fill('Before it');
     await page.getByRole('button', { name: 'Send' }).click();
     await page.locator('[data-state="stored"]').nth(1).waitFor();
-    const [second = {}, first = {}] = await entriesOf(gateway, 'seeds');
+    const [second = {}, first = {}] = await entriesAt(`${gateway.url}/api/seeds`);
     assert.ok(first['text'] === pasted, 'what was pasted');
     assert.ok(second['text'] === `Before it\n${file}`, 'what was in the file');
   });
 });
 
 describe('taking part without scripts, in Chromium', needs('chromium'), () => {
-  const owned = new AsyncDisposableStack();
-  let gateway: GatewayProcess;
-  let browser: Browser;
-  before(async () => {
-    gateway = owned.use(await startGatewayProcess());
-    browser = await startChromium();
-    owned.defer(() => browser.close());
-  });
-  after(() => owned.disposeAsync());
+  const gateway = sharedGateway();
+  const browser = sharedChromium();
 
   it('leads back to the room, and a reply to its entry', async () => {
-    await using visitor = await visit(
-      browser,
+    await using page = await browser.open(
       `${gateway.url}/rooms/resonance-hall?lang=uk`,
-      false,
+      UNSCRIPTED,
     );
-    const { page } = visitor;
     await page.getByRole('link', { name: 'Залишити слід' }).click();
     await page.getByLabel('Твій текст').fill('без скриптів');
     await page.getByLabel('Твоє ім’я').fill('Мавка');
@@ -321,13 +297,12 @@ describe('taking part without scripts, in Chromium', needs('chromium'), () => {
     await page.getByLabel('Твій текст').fill('відповідь');
     await page.getByRole('button', { name: 'Надіслати' }).click();
     await page.locator('#e2').getByText('відповідь', { exact: true }).waitFor();
-    const [reply = {}, entry = {}] = await entriesOf(gateway, 'garden');
+    const [reply = {}, entry = {}] = await entriesAt(`${gateway.url}/api/garden`);
     assert.deepEqual([reply['inReplyTo'], reply['to']], [entry['id'], 'Мавка']);
   });
 
   it('stores a form once that is sent twice', async () => {
-    await using visitor = await visit(browser, `${gateway.url}/write?kind=seeds`, false);
-    const { page } = visitor;
+    await using page = await browser.open(`${gateway.url}/write?kind=seeds`, UNSCRIPTED);
     await page.getByLabel('The seed itself').fill('twice');
     await page.getByRole('button', { name: 'Send' }).click();
     await page.waitForURL(/entries/);
@@ -335,12 +310,11 @@ describe('taking part without scripts, in Chromium', needs('chromium'), () => {
     await page.getByLabel('The seed itself').fill('twice');
     await page.getByRole('button', { name: 'Send' }).click();
     await page.waitForURL(/entries/);
-    assert.equal((await entriesOf(gateway, 'seeds')).length, 1);
+    assert.equal((await entriesAt(`${gateway.url}/api/seeds`)).length, 1);
   });
 
   it('sends a refused form back with everything in it, and takes it when it is repaired', async () => {
-    await using visitor = await visit(browser, gateway.url, false);
-    const { page } = visitor;
+    await using page = await browser.open(gateway.url, UNSCRIPTED);
     await page.route('**/write?*', async (route) => {
       const answer = await route.fetch();
       const html = await answer.text();
@@ -359,7 +333,7 @@ describe('taking part without scripts, in Chromium', needs('chromium'), () => {
     await page.getByLabel('What you are').fill('human');
     await page.getByRole('button', { name: 'Send' }).click();
     await page.waitForURL(/entries/);
-    const [entry = {}] = await entriesOf(gateway, 'garden');
+    const [entry = {}] = await entriesAt(`${gateway.url}/api/garden`);
     assert.equal(entry['text'], text.replaceAll('\n', '\r\n'));
     assert.deepEqual([entry['identityType'], entry['mood']], ['human', 'calm']);
   });
@@ -371,19 +345,6 @@ const SEED = [
   ['shape', '{"a":', 'json'],
 ] as const;
 
-interface Visitor extends AsyncDisposable {
-  readonly page: Page;
-  readonly context: BrowserContext;
-}
-
-/** A visitor with a device of its own. */
-async function visit(browser: Browser, url: string, javaScriptEnabled = true): Promise<Visitor> {
-  const context = await browser.newContext({ locale: 'en', javaScriptEnabled });
-  const page = await context.newPage();
-  await page.goto(url);
-  return { page, context, [Symbol.asyncDispose]: () => context.close() };
-}
-
 /** The link is a button once the script has taken the page over. */
 async function openForm(page: Page, name: string): Promise<void> {
   await page.locator('#take-part').getByRole('button', { name }).click();
@@ -392,8 +353,7 @@ async function openForm(page: Page, name: string): Promise<void> {
   if ((await more.count()) > 0) await more.click();
 }
 
-/** The newest first, whole. */
-async function entriesOf({ url }: GatewayProcess, kind: string): Promise<JsonObject[]> {
-  const answer = await fetch(`${url}/api/${kind}`);
-  return asArray(asObject(await answer.json())['entries']).map(asObject);
+async function store(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Send' }).click();
+  await page.locator('[data-state="stored"]').waitFor();
 }

@@ -1,15 +1,15 @@
 // What is withheld disappears from pages that are open, and is on none that are opened later.
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
 import { test } from 'node:test';
-import { promisify } from 'node:util';
 
 import { Gateway } from '@open-presence/client';
+import type { Browser, Page } from 'playwright-core';
 
 import { dataFolder, freePort, startGatewayProcess } from '../gateway-process.ts';
-import { COMMAND, run, withhold } from '../withhold/command.ts';
 import { startChromium } from './chromium.ts';
 import { needs } from '../needs.ts';
+import { textAt } from '../requests.ts';
+import { presence } from '../command.ts';
 
 const SECRET = 'Xyzzy4711';
 const REASON = 'Asked for by its author';
@@ -29,17 +29,13 @@ test(
     const pages = await Promise.all(
       [...PATHS, `/entries/${id}`, `/entries/${answer.id}`, '/visitors/D?show=conversations'].map(
         async (path) => {
-          const page = await browser.newPage();
-          const stream = page.waitForResponse(/\/web\/events/);
-          await page.goto(gateway.url + path);
-          await stream;
+          const page = await openLive(browser, gateway.url + path);
           await page.getByText(`${SECRET} was here`).first().waitFor();
           return page;
         },
       ),
     );
-    const { code, stderr } = await withhold(gateway.data, id, '--reason', REASON, '--yes');
-    assert.equal(code, 0, stderr);
+    await change('withhold', gateway.data, id);
     for (const page of pages) {
       await page.getByText(REASON).first().waitFor();
       assert.ok(!(await page.locator('main').innerText()).includes(SECRET), page.url());
@@ -64,19 +60,14 @@ test('what was hidden and shown while a page was away is on it', needs('chromium
     await author.leaveTrace(`${SECRET} one`),
     await author.leaveTrace(SECRET),
   ];
-  const page = await browser.newPage();
-  const stream = page.waitForResponse(/\/web\/events/);
-  await page.goto(`${gateway.url}/rooms/consciousness-garden`);
-  await stream;
+  const page = await openLive(browser, `${gateway.url}/rooms/consciousness-garden`);
   await gateway.stop();
-  const yes = ['--reason', REASON, '--yes'];
   for (const [command, id] of [
     ['hide', shown.id],
     ['hide', hidden.id],
     ['show', shown.id],
   ] as const) {
-    const { code, stderr } = await run(command, folder.path, id, ...yes);
-    assert.equal(code, 0, stderr);
+    await change(command, folder.path, id);
   }
   await using _again = await startGatewayProcess(options);
   await author.leaveTrace('said afterwards');
@@ -94,17 +85,12 @@ test('what is shown again is back on pages that are open', needs('chromium'), as
   const { id } = await author.leaveTrace(`${SECRET} **one**`);
   await author.leaveTrace({ text: 'an answer', inReplyTo: id });
   const pages = await Promise.all(
-    ['/rooms/consciousness-garden', `/entries/${id}`].map(async (path) => {
-      const page = await browser.newPage();
-      const stream = page.waitForResponse(/\/web\/events/);
-      await page.goto(gateway.url + path);
-      await stream;
-      return page;
-    }),
+    ['/rooms/consciousness-garden', `/entries/${id}`].map((path) =>
+      openLive(browser, gateway.url + path),
+    ),
   );
   for (const command of ['hide', 'show'] as const) {
-    const { code, stderr } = await run(command, gateway.data, id, '--reason', REASON, '--yes');
-    assert.equal(code, 0, stderr);
+    await change(command, gateway.data, id);
     for (const page of pages)
       await page.getByText(command === 'hide' ? REASON : `${SECRET} one`).waitFor();
   }
@@ -118,10 +104,7 @@ test('what is hidden while a page loads it again stays away', needs('chromium'),
   await using gateway = await startGatewayProcess();
   await using browser = await startChromium();
   const { id } = await new Gateway(gateway.url, { identity: 'A' }).leaveTrace(SECRET);
-  const page = await browser.newPage();
-  const stream = page.waitForResponse(/\/web\/events/);
-  await page.goto(`${gateway.url}/entries/${id}`);
-  await stream;
+  const page = await openLive(browser, `${gateway.url}/entries/${id}`);
   const loading = Promise.withResolvers<void>();
   const hidden = Promise.withResolvers<void>();
   await page.route(`**/web/entries/${id}`, async (route) => {
@@ -130,15 +113,11 @@ test('what is hidden while a page loads it again stays away', needs('chromium'),
     await hidden.promise;
     await route.fulfill({ response });
   });
-  const change = async (command: 'hide' | 'show', reason: string): Promise<void> => {
-    const { code, stderr } = await run(command, gateway.data, id, '--reason', reason, '--yes');
-    assert.equal(code, 0, stderr);
-  };
-  await change('hide', 'the first');
+  await change('hide', gateway.data, id, 'the first');
   await page.getByText('the first').waitFor();
-  await change('show', 'an appeal');
+  await change('show', gateway.data, id, 'an appeal');
   await loading.promise;
-  await change('hide', 'the second');
+  await change('hide', gateway.data, id, 'the second');
   await page.getByText('the second').waitFor();
   const arrived = page.waitForResponse(`**/web/entries/${id}`);
   hidden.resolve();
@@ -156,19 +135,35 @@ test(
     await using browser = await startChromium();
     const page = await (await browser.newContext({ locale: 'en-GB' })).newPage();
     await page.goto(`${gateway.url}/rooms/consciousness-garden?lang=en`);
-    await readOnly(gateway.data, 'on', '--reason', 'A flood is being cleared away');
+    const readOnly = ['read-only', '--data', gateway.data];
+    await presence(...readOnly, 'on', '--reason', 'A flood is being cleared away');
     await page.locator('#take-part').getByRole('button', { name: 'Leave a trace' }).first().click();
     await page.getByLabel('Your text').fill('kept until later');
     await page.getByLabel('Your name').first().fill('A');
     await page.getByRole('button', { name: 'Send' }).click();
     await page.locator('.outbox').getByText('A flood is being cleared away').waitFor();
-    await readOnly(gateway.data, 'off');
+    await presence(...readOnly, 'off');
     await page.locator('.outbox-item[data-state=stored]').waitFor();
-    assert.match(await (await fetch(`${gateway.url}/api/garden`)).text(), /kept until later/);
+    assert.match(await textAt(`${gateway.url}/api/garden`), /kept until later/);
   },
 );
 
-async function readOnly(data: string, ...args: readonly string[]): Promise<void> {
-  const command = [COMMAND, 'read-only', '--data', data, ...args];
-  await promisify(execFile)(process.execPath, command);
+/** A page that has begun to hear what happens. */
+async function openLive(browser: Browser, url: string): Promise<Page> {
+  const page = await browser.newPage();
+  const stream = page.waitForResponse(/\/web\/events/);
+  await page.goto(url);
+  await stream;
+  return page;
+}
+
+async function change(
+  command: 'withhold' | 'hide' | 'show',
+  data: string,
+  id: string,
+  reason = REASON,
+): Promise<void> {
+  const args = [command, '--data', data, id, '--reason', reason, '--yes'];
+  const { code, stderr } = await presence(...args);
+  assert.equal(code, 0, stderr);
 }

@@ -2,19 +2,13 @@
 import assert from 'node:assert/strict';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { after, before, suite, test } from 'node:test';
+import { suite, test } from 'node:test';
 
 import { type Entry, Gateway, isShortened, PresenceError } from '@open-presence/client';
+import { sharedGateway } from '../shared.ts';
+import { serve, type WebSite } from '../web-site.ts';
 
-import { type GatewayProcess, startGatewayProcess } from '../gateway-process.ts';
-
-let served: GatewayProcess;
-before(async () => {
-  served = await startGatewayProcess();
-});
-after(async () => {
-  await served[Symbol.asyncDispose]();
-});
+const served = sharedGateway();
 
 function visitor(identity: string): Gateway {
   return new Gateway(served.url, { identity });
@@ -338,16 +332,12 @@ suite('a gateway that cannot be reached', () => {
   });
 
   test('because it does not begin to answer, is given up after the time that is allowed', async () => {
-    const { createServer } = await import('node:http');
-    const server = createServer((request) => void request.resume());
-    await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
-    const { port } = server.address() as { readonly port: number };
-    const gateway = new Gateway(`http://127.0.0.1:${port}`, { timeout: 50, maxRetries: 0 });
+    await using silent = await serve((request) => void request.resume());
+    const gateway = new Gateway(silent.url, { timeout: 50, maxRetries: 0 });
     const error = await errorOf(gateway.status());
     assert.equal(error.code, 'unreachable');
     assert.match(error.message, /no answer began within 50 ms/);
     assert.equal((await errorOf(gateway.whisper('hello?'))).code, 'unreachable');
-    server.close().closeAllConnections();
   });
 
   test('and what answers is no gateway', async () => {
@@ -412,20 +402,10 @@ test('a proxy that limits callers is asked again for what is said', async () => 
   }
 });
 
-async function otherServer(
+function otherServer(
   answer: () => Iterable<string> = () => ['<h1>It works!</h1>'],
-): Promise<AsyncDisposable & { readonly url: string }> {
-  const { createServer } = await import('node:http');
-  const server = createServer((_, response) => {
+): Promise<WebSite> {
+  return serve((_, response) => {
     pipeline(Readable.from(answer()), response).catch(() => {});
   });
-  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as { readonly port: number };
-  return {
-    url: `http://127.0.0.1:${port}`,
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      server.close();
-    },
-  };
 }

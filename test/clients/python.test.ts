@@ -4,23 +4,20 @@ import { execFileSync } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { after, before, suite, test } from 'node:test';
+import { suite, test } from 'node:test';
 
 import { CuttingProxy } from '../client/unreliable-gateway.ts';
-import { type GatewayProcess, startGatewayProcess } from '../gateway-process.ts';
+import { startGatewayProcess } from '../gateway-process.ts';
 import { needs } from '../needs.ts';
 import { runPython, startPython } from './python-program.ts';
+import { sharedGateway } from '../shared.ts';
 
 const MIB = 1024 * 1024;
 const CLIENT = join(import.meta.dirname, '../../clients/python');
 const FILE = join(CLIENT, 'open_presence.py');
 
 suite('a visitor in Python', needs('python3'), () => {
-  let served: GatewayProcess;
-  before(async () => {
-    served = await startGatewayProcess();
-  });
-  after(() => served[Symbol.asyncDispose]());
+  const served = sharedGateway();
   const run = (source: string): Promise<unknown[]> => runPython(source, served.url);
 
   test('learns what the gateway is, who is here, and which rooms there are', async () => {

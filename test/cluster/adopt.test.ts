@@ -1,6 +1,5 @@
 // A log of one gateway becomes a cluster's, and a copy of a cluster's log one of its own, by the command.
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { cp } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -12,22 +11,7 @@ import { dataFolder, type GatewayProcess, startGatewayProcess } from '../gateway
 import { becomes, commonLog, entriesOf, post, Sayings } from './members.ts';
 import { startNatsServers } from './nats-servers.ts';
 import { needs } from '../needs.ts';
-
-const COMMAND = join(import.meta.dirname, '../../packages/cli/presence.js');
-
-interface Run {
-  readonly code: number;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-function runPresence(args: readonly string[]): Promise<Run> {
-  const { promise, resolve } = Promise.withResolvers<Run>();
-  const child = execFile(process.execPath, [COMMAND, ...args], (_, stdout, stderr) =>
-    resolve({ code: child.exitCode ?? -1, stdout, stderr }),
-  );
-  return promise;
-}
+import { presence, withhold } from '../command.ts';
 
 async function logName({ url }: GatewayProcess): Promise<unknown> {
   return asObject(parseJson(await (await fetch(`${url}/api/log/head`)).text()))['log'];
@@ -44,8 +28,8 @@ test(
     const cluster = ['--log', nats.url];
     const start = async (name: string, args: readonly string[] = []): Promise<GatewayProcess> =>
       running.use(await startGatewayProcess({ data: at(name), args: ['--threads', '1', ...args] }));
-    const presence = (action: string, name: string, args: readonly string[] = cluster) =>
-      runPresence(['cluster', action, '--data', at(name), ...args]);
+    const inCluster = (action: string, name: string, args: readonly string[] = cluster) =>
+      presence('cluster', action, '--data', at(name), ...args);
     const refusalOf = async (name: string, args: readonly string[]): Promise<string> => {
       const started = start(name, args);
       return await started.then(
@@ -60,7 +44,7 @@ test(
     const large = 'a large text '.repeat(20_000);
     assert.equal((await post(alone.url, large, randomUUID())).status, 201);
     const name = await logName(alone);
-    assert.match((await presence('adopt', 'first')).stderr, /A gateway is using it/);
+    assert.match((await inCluster('adopt', 'first')).stderr, /A gateway is using it/);
     await alone.stop();
     // What a copy has that was made before the command was interrupted.
     await cp(at('first'), at('second'), { recursive: true });
@@ -68,7 +52,7 @@ test(
 
     await t.test('once, however often the command is run', async () => {
       for (let runs = 0; runs < 2; runs += 1) {
-        const { code, stdout } = await presence('adopt', 'first');
+        const { code, stdout } = await inCluster('adopt', 'first');
         assert.equal(code, 0);
         assert.match(stdout, new RegExp(`The log ${String(name)}, with 2 entries`));
       }
@@ -89,8 +73,8 @@ test(
       assert.deepEqual(await post(second.url, 'said before', key), kept);
       // What precedes the stream is withheld as all else is.
       const { id } = asObject(asObject(parseJson(log[1] ?? ''))['entry'] ?? {});
-      const withholding = ['withhold', '--data', at('first'), String(id), '--reason', 'asked for'];
-      const withheld = await runPresence([...withholding, '--yes']);
+      const why = ['--reason', 'asked for', '--yes'];
+      const withheld = await withhold(at('first'), String(id), ...why);
       assert.equal(withheld.code, 0, withheld.stderr);
       for (const member of members)
         await until(
@@ -100,10 +84,10 @@ test(
         );
       // The beginning of a copy that was made of a backup is in no stream.
       const [backups, third] = [at('backups'), at('third')];
-      assert.equal((await runPresence(['backup', backups, '--data', at('first')])).code, 0);
+      assert.equal((await presence('backup', backups, '--data', at('first'))).code, 0);
       const more = new Sayings();
       await more.say(members, 30, 5);
-      const restored = await runPresence(['restore', backups, '--data', third, '--as-copy']);
+      const restored = await presence('restore', backups, '--data', third, '--as-copy');
       assert.equal(restored.code, 0, restored.stderr);
       members.push(await start('third', cluster));
       await more.check(members);
@@ -117,21 +101,24 @@ test(
       await post(other.url, 'another log', randomUUID());
       await other.stop();
       assert.match(await refusalOf('other', cluster), /does not go on from them/);
-      assert.match((await presence('adopt', 'other')).stderr, /orders another log/);
+      assert.match((await inCluster('adopt', 'other')).stderr, /orders another log/);
     });
 
     await t.test('and is left by a copy that has everything, while no other goes on', async () => {
       const first = await start('first', cluster);
       await becomes(first, 'breathing');
       await sayings.say([first], 20, 3);
-      assert.match((await presence('leave', 'second')).stderr, /A gateway of the cluster runs/);
+      assert.match((await inCluster('leave', 'second')).stderr, /A gateway of the cluster runs/);
       await first.stop();
-      assert.match((await presence('leave', 'second')).stderr, /lacks what the cluster has stored/);
+      assert.match(
+        (await inCluster('leave', 'second')).stderr,
+        /lacks what the cluster has stored/,
+      );
       const second = await start('second', cluster);
       await commonLog([second], 30);
       await second.stop();
       for (let runs = 0; runs < 2; runs += 1) {
-        const { code, stdout, stderr } = await presence('leave', 'second');
+        const { code, stdout, stderr } = await inCluster('leave', 'second');
         assert.equal(code, 0, stderr);
         assert.match(stdout, new RegExp(`The log ${String(name)}, with 30 entries`));
       }
@@ -141,13 +128,13 @@ test(
       assert.equal((await post(left.url, 'said alone', randomUUID())).seq, 31);
       await left.stop();
       assert.match(await refusalOf('second', cluster), /does not go on from them/);
-      const { code, stdout } = await runPresence(['verify', '--data', at('second')]);
+      const { code, stdout } = await presence('verify', '--data', at('second'));
       assert.equal(code, 0, stdout);
     });
 
     await t.test('to go on in another stream, which takes no copy of the one before', async () => {
       const another = ['--log', `${nats.url}/ANOTHER`];
-      const { code, stderr } = await presence('adopt', 'second', another);
+      const { code, stderr } = await inCluster('adopt', 'second', another);
       assert.equal(code, 0, stderr);
       assert.match(await refusalOf('third', another), /is not the one that this copy has followed/);
       const second = await start('second', another);
@@ -156,7 +143,7 @@ test(
     });
 
     await t.test('and by one that asks nobody, under another name', async () => {
-      assert.equal((await presence('leave', 'first', ['--accept-loss'])).code, 0);
+      assert.equal((await inCluster('leave', 'first', ['--accept-loss'])).code, 0);
       const left = await start('first');
       assert.notEqual(await logName(left), name);
       assert.equal((await entriesOf(left)).length, 30);

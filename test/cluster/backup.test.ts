@@ -1,27 +1,25 @@
 // A backup of a copy is one of the whole log: it becomes a log of its own, the beginning of another cluster,
 // or a further copy of the same one, which reads on in the stream.
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { promisify } from 'node:util';
 
 import { until } from '../../conformance/until.ts';
 import { filesWith } from '../files-with.ts';
 import { dataFolder, type GatewayProcess, startGatewayProcess } from '../gateway-process.ts';
 import { becomes, commonLog, entriesOf, post, say, Sayings, startCluster } from './members.ts';
 import { needs } from '../needs.ts';
+import { presence } from '../command.ts';
 
-const COMMAND = join(import.meta.dirname, '../../packages/cli/presence.js');
-
-async function presence(...args: readonly string[]): Promise<void> {
-  await promisify(execFile)(process.execPath, [COMMAND, ...args]);
+async function done(...args: readonly string[]): Promise<void> {
+  const { code, stderr } = await presence(...args);
+  assert.equal(code, 0, stderr);
 }
 
 async function withholdAt(gateway: GatewayProcess, seq: number): Promise<void> {
   const id = /"id":"([\da-f-]{36})"/.exec((await entriesOf(gateway))[seq - 1] ?? '')?.[1] ?? '';
-  await presence('withhold', id, '--reason', 'a test', '--yes', '--data', gateway.data);
+  await done('withhold', id, '--reason', 'a test', '--yes', '--data', gateway.data);
 }
 
 test(
@@ -43,8 +41,8 @@ test(
 
     const [backups, data] = [join(folders.path, 'backups'), join(folders.path, 'restored')];
     // The gateway of the folder runs.
-    await presence('backup', backups, '--data', first.data);
-    await presence('restore', backups, '--data', data);
+    await done('backup', backups, '--data', first.data);
+    await done('restore', backups, '--data', data);
     const start = async (...args: readonly string[]): Promise<GatewayProcess> =>
       running.use(await startGatewayProcess({ data, args: ['--threads', '1', ...args] }));
 
@@ -62,7 +60,7 @@ test(
 
     await t.test('as the first copy of another stream', async () => {
       const url = `${cluster.servers.url}/RESTORED`;
-      await presence('cluster', 'adopt', '--data', data, '--log', url);
+      await done('cluster', 'adopt', '--data', data, '--log', url);
       const again = await start('--log', url);
       await becomes(again, 'breathing');
       const more = new Sayings();
@@ -79,10 +77,10 @@ test(
       const { seq = 0 } = await post(first.url, secret, key);
       const other = `secret ${randomUUID()}`;
       await post(second.url, other, randomUUID());
-      await presence('backup', backups, '--data', first.data);
+      await done('backup', backups, '--data', first.data);
       await sayings.say(members, 20, 20);
       await withholdAt(first, seq);
-      await presence('restore', backups, '--data', copy, '--as-copy');
+      await done('restore', backups, '--data', copy, '--as-copy');
       const url = cluster.servers.url;
       const third = running.use(
         await startGatewayProcess({ data: copy, args: ['--threads', '1', '--log', url] }),

@@ -8,7 +8,7 @@ import { type Entry, Gateway } from '@open-presence/client';
 import { until } from '../../conformance/until.ts';
 import { filesWith } from '../files-with.ts';
 import type { GatewayProcess } from '../gateway-process.ts';
-import { run, withhold } from '../withhold/command.ts';
+import { run, withhold } from '../command.ts';
 import { becomes, commonLog, post, say, Sayings, startCluster } from './members.ts';
 import { needs } from '../needs.ts';
 

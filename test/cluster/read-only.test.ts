@@ -1,20 +1,19 @@
 // `presence read-only` at one gateway switches all of a cluster, also those that were down.
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
 import { test } from 'node:test';
-import { promisify } from 'node:util';
 
 import { until } from '../../conformance/until.ts';
 import type { GatewayProcess } from '../gateway-process.ts';
 import { needs } from '../needs.ts';
-import { COMMAND } from '../withhold/command.ts';
+import { run } from '../command.ts';
 import { commonLog, say, startCluster } from './members.ts';
 
 const REASON = 'A flood is being cleared away';
 
 async function readOnly({ data }: GatewayProcess, ...args: readonly string[]): Promise<string> {
-  const command = [COMMAND, 'read-only', '--data', data, ...args];
-  return (await promisify(execFile)(process.execPath, command)).stdout;
+  const { code, stdout, stderr } = await run('read-only', data, ...args);
+  assert.equal(code, 0, stderr);
+  return stdout;
 }
 
 async function whisper(url: string): Promise<string> {

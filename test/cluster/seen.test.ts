@@ -7,7 +7,7 @@ import { test } from 'node:test';
 import { until } from '../../conformance/until.ts';
 import { asObject, asString, parseJson } from '../../conformance/value.ts';
 import { dataFolder, type GatewayProcess, startGatewayProcess } from '../gateway-process.ts';
-import { withhold } from '../withhold/command.ts';
+import { withhold } from '../command.ts';
 import { linkTo } from './held-link.ts';
 import { becomes, startCluster } from './members.ts';
 import { needs } from '../needs.ts';

@@ -1,11 +1,9 @@
 // An upload whose gateway was killed leaves nothing behind, and its draft makes no entry anywhere.
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { promisify } from 'node:util';
 
 import { jetstream } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
@@ -23,9 +21,9 @@ import { packDrafts } from '../../packages/gateway/src/log/packed-drafts.ts';
 import { readStreamPosition } from '../../packages/gateway/src/stores/sqlite/replica/stream-progress.ts';
 import { inject } from '../crash/strace.ts';
 import { dataFolder, type GatewayProcess, startGatewayProcess } from '../gateway-process.ts';
-import { COMMAND } from '../withhold/command.ts';
 import { becomes, commonLog, entriesOf, post, say, Sayings, startCluster } from './members.ts';
 import { needs } from '../needs.ts';
+import { presence } from '../command.ts';
 
 const BODY = Buffer.from('"text":"never finished"}');
 
@@ -128,12 +126,10 @@ test('an upload whose gateway was killed', needs('nats-server'), async (t) => {
     await haveUploads(members, 1);
     await sayings.say(members, 31, 1);
     const [first] = members;
-    const presence = (...args: readonly string[]) =>
-      promisify(execFile)(process.execPath, [COMMAND, ...args]);
-    await presence('backup', backups, '--data', first.data);
+    assert.equal((await presence('backup', backups, '--data', first.data)).code, 0);
     await publish(started, 'chunk', chunk(10, BODY.subarray(10)));
     await publish(started, 'drafts', draft());
-    await presence('restore', backups, '--data', copy, '--as-copy');
+    assert.equal((await presence('restore', backups, '--data', copy, '--as-copy')).code, 0);
     const args = ['--threads', '1', '--log', url];
     await using restored = await startGatewayProcess({ data: copy, args });
     const log = await commonLog([...members, restored], 34);

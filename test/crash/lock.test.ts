@@ -1,14 +1,11 @@
 // One folder, one gateway.
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
-import { join } from 'node:path';
 import { test } from 'node:test';
 
 import { Gateway } from '../../conformance/gateway.ts';
 import { dataFolder, startGatewayProcess } from '../gateway-process.ts';
 import { assertSound, Ledger } from './ledger.ts';
-
-const MAIN = join(import.meta.dirname, '../../packages/cli/src/main.ts');
+import { presence } from '../command.ts';
 
 test('a second gateway on a folder says that another has it, until that one is gone', async () => {
   await using folder = await dataFolder();
@@ -20,7 +17,7 @@ test('a second gateway on a folder says that another has it, until that one is g
   };
   await using first = await startGatewayProcess({ data: folder.path });
   await speak(first.url);
-  const { code, stderr } = await serve(folder.path);
+  const { code, stderr } = await presence('serve', '--port', '0', '--data', folder.path);
   assert.equal(code, 1);
   assert.equal(
     stderr,
@@ -31,12 +28,3 @@ test('a second gateway on a folder says that another has it, until that one is g
   await using second = await startGatewayProcess({ data: folder.path });
   await speak(second.url);
 });
-
-function serve(data: string): Promise<{ code: number | null; stderr: string }> {
-  const { promise, resolve } = Promise.withResolvers<{ code: number | null; stderr: string }>();
-  const args = [MAIN, 'serve', '--port', '0', '--data', data];
-  const child = execFile(process.execPath, args, (_error, _stdout, stderr) =>
-    resolve({ code: child.exitCode, stderr }),
-  );
-  return promise;
-}

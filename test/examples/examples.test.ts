@@ -1,10 +1,7 @@
 // The programs under examples/ and those in docs/visiting.md, run as they are.
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { cp, readFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { suite, test } from 'node:test';
 import { promisify } from 'node:util';
@@ -14,6 +11,7 @@ import { asArray, asObject } from '../../conformance/value.ts';
 import { dataFolder, startGatewayProcess } from '../gateway-process.ts';
 import { RestartableGateway } from '../live/restartable-gateway.ts';
 import { needs } from '../needs.ts';
+import { serve } from '../web-site.ts';
 
 const run = promisify(execFile);
 const ROOT = join(import.meta.dirname, '../..');
@@ -100,22 +98,15 @@ for (const { folder, extension, program, needed } of LANGUAGES) {
         '"text":nothing}',
         '"text":"last","a":"\u2028"}',
       ].map((members, index) => `${ownMembers(index + 1)},${members}`);
-      const server = createServer(({ headers, url = '' }, response) => {
+      await using site = await serve(({ headers, url = '' }, response) => {
         const isLines = headers.accept === 'application/x-ndjson';
         const shown = url.includes('limit=0') ? '' : `${entries.join(',\n')}\n`;
         const listing = `{"entries":[\n${shown}],"head":3,"log":"a1","next":null}\n`;
         response.end(isLines ? `${entries.join('\n')}\n` : listing);
       });
-      await once(server.listen(0, '127.0.0.1'), 'listening');
-      try {
-        const { port } = server.address() as AddressInfo;
-        const url = `http://127.0.0.1:${port}`;
-        assert.deepEqual(await newTexts(url, home.path), ['first', 'last']);
-        const { stdout } = await run(program, [fileOf('inbox')], { env: environment(url) });
-        assert.match(stdout, /first[^]*last/);
-      } finally {
-        server.close();
-      }
+      assert.deepEqual(await newTexts(site.url, home.path), ['first', 'last']);
+      const { stdout } = await run(program, [fileOf('inbox')], { env: environment(site.url) });
+      assert.match(stdout, /first[^]*last/);
     });
 
     test('come back for what is new after the log was restored from a backup', async () => {

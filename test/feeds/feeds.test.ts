@@ -3,13 +3,13 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { after, before, suite, test } from 'node:test';
+import { suite, test } from 'node:test';
 
 import { parseAtomFeed, parseJsonFeed } from 'feedsmith';
 
-import { startGatewayProcess, type GatewayProcess } from '../gateway-process.ts';
 import { needs } from '../needs.ts';
 import { sayOddEntries } from '../readers/odd-members.ts';
+import { sharedGateway } from '../shared.ts';
 
 const SCHEMA = join(import.meta.dirname, 'atom.rng');
 
@@ -86,11 +86,7 @@ function carried(words: string): string {
 }
 
 suite('feeds', needs('xmllint'), () => {
-  let gateway: GatewayProcess;
-  before(async () => {
-    gateway = await startGatewayProcess();
-  });
-  after(() => gateway[Symbol.asyncDispose]());
+  const gateway = sharedGateway();
 
   test('stay well-formed and say what was said, whatever visitors say', async () => {
     const { url } = gateway;

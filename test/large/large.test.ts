@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { request, type IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
-import { after, before, suite, test } from 'node:test';
+import { suite, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { createGzip } from 'node:zlib';
 
-import { startGatewayProcess, type GatewayProcess } from '../gateway-process.ts';
 import { residentOf } from '../live/resident.ts';
+import { sharedGateway, type SharedGateway } from '../shared.ts';
 
 const MIB = 1024 * 1024;
 /** By how much the process may grow, whatever comes in. */
@@ -17,11 +17,7 @@ const GROWTH = 80 * MIB;
 const TEXT_PIECES = 520;
 
 suite('what is too large for memory', () => {
-  let gateway: GatewayProcess;
-  before(async () => {
-    gateway = await startGatewayProcess();
-  });
-  after(() => gateway[Symbol.asyncDispose]());
+  const gateway = sharedGateway();
 
   test('a text of 520 MiB comes in and is read back byte for byte, in flat memory', async () => {
     const piece = Buffer.alloc(MIB, 'Ти тут? '.repeat(3));
@@ -104,7 +100,7 @@ type Members = () => Iterable<Uint8Array>;
 
 /** Says an entry of these members while another visitor goes on speaking; resolves to its id. */
 async function say(
-  gateway: GatewayProcess,
+  gateway: SharedGateway,
   kind: string,
   members: Members,
 ): Promise<{ id: string }> {
@@ -118,7 +114,7 @@ function* inBraces(members: Members): Generator<Uint8Array> {
 }
 
 async function send(
-  gateway: GatewayProcess,
+  gateway: SharedGateway,
   kind: string,
   body: Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
   headers: Record<string, string> = {},
@@ -141,7 +137,7 @@ async function send(
 
 /** Does the work and tells by how much the process grew meanwhile, with others speaking to it. */
 async function flat<Done>(
-  gateway: GatewayProcess,
+  gateway: SharedGateway,
   work: () => Promise<Done>,
 ): Promise<Done & { grown: number }> {
   const body = JSON.stringify({ text: 'ще тут', identity: 'Lumen', identityType: 'ai_entity' });

@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
 
 import { startGatewayProcess } from '../gateway-process.ts';
-import { withhold } from '../withhold/command.ts';
+import { withhold } from '../command.ts';
 
 const SECRET = 'Xyzzy4711';
 /** Their text is much more than the system buffers for a connection. */

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, suite, test } from 'node:test';
+import { suite, test } from 'node:test';
 
 import { uniqueName } from '../../conformance/gateway.ts';
 import { said, type Result } from '../../conformance/mcp-result.ts';
@@ -10,8 +10,8 @@ import {
   asInteger,
   type JsonObject,
 } from '../../conformance/value.ts';
-import { startGatewayProcess, type GatewayProcess } from '../gateway-process.ts';
 import { CLIENTS, type Caller, type Connect } from './clients.ts';
+import { sharedGateway } from '../shared.ts';
 
 const NAMES = [
   'first_contact',
@@ -28,7 +28,7 @@ const NAMES = [
 ];
 const MARK = /^Untrusted text of visitors follows/;
 
-let gateway: GatewayProcess;
+const gateway = sharedGateway();
 
 async function done(caller: Caller, name: string, given: JsonObject): Promise<Result> {
   const result = await caller.call(name, given);
@@ -42,11 +42,6 @@ function words(result: Result): readonly JsonObject[] {
 }
 
 suite('the official clients', () => {
-  before(async () => {
-    gateway = await startGatewayProcess();
-  });
-  after(() => gateway[Symbol.asyncDispose]());
-
   for (const [name, connect] of Object.entries(CLIENTS)) {
     test(`${name}: every tool, resource and prompt`, async () => {
       await using caller = await connect(gateway.url);

@@ -1,5 +1,4 @@
 /** The official clients of both major versions, as one kind of caller. */
-import { join } from 'node:path';
 
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
@@ -9,8 +8,8 @@ import { StreamableHTTPClientTransport as OldHttp } from '@modelcontextprotocol/
 
 import { resultOf, type Result } from '../../conformance/mcp-result.ts';
 import { asObject, asArray, asString, type JsonObject } from '../../conformance/value.ts';
+import { COMMAND } from '../command.ts';
 
-const COMMAND = join(import.meta.dirname, '../../packages/cli/presence.js');
 const ME = { name: 'visitor', version: '1.0.0' };
 
 /** How a client waits for a call that takes long. */

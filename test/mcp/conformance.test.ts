@@ -7,15 +7,13 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { after, before, suite, test } from 'node:test';
+import { before, suite, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
 import { asObject, asArray, asString, type JsonObject } from '../../conformance/value.ts';
-import { dataFolder, startGatewayProcess, type GatewayProcess } from '../gateway-process.ts';
-import {
-  startSuiteGateway,
-  type SuiteGateway,
-} from '../../packages/gateway/src/doors/mcp/suite-gateway.fixture.ts';
+import { dataFolder } from '../gateway-process.ts';
+import { startSuiteGateway } from '../../packages/gateway/src/doors/mcp/suite-gateway.fixture.ts';
+import { shared, sharedGateway } from '../shared.ts';
 
 const SUITE = fileURLToPath(import.meta.resolve('@modelcontextprotocol/conformance/dist/index.js'));
 
@@ -136,16 +134,8 @@ const LEFT_OUT: Readonly<Record<string, readonly string[]>> = {
 const UNTESTABLE = /^Not testable: server does not list the diagnostic tool 'test_\w+'/;
 
 suite('the official conformance suite', () => {
-  let gateway: GatewayProcess;
-  let behind: SuiteGateway;
-  before(async () => {
-    gateway = await startGatewayProcess();
-    behind = await startSuiteGateway();
-  });
-  after(async () => {
-    await gateway[Symbol.asyncDispose]();
-    await behind[Symbol.asyncDispose]();
-  });
+  const gateway = sharedGateway();
+  const behind = shared(async (owned) => owned.use(await startSuiteGateway()));
 
   test('has no scenario for servers that is neither run nor named as left out', async () => {
     const output = await outputOf(['list', '--server']);
@@ -180,13 +170,13 @@ suite('the official conformance suite', () => {
     suite(`${revision}, behind the door`, () => {
       let results: Results;
       before(async () => {
-        results = await resultsOf(behind.url, revision);
+        results = await resultsOf(behind().url, revision);
       });
       for (const scenario of scenarios) {
         test(scenario, () => assertPassed(results, scenario, 0));
       }
       test('the door reported no fault of its own', () => {
-        assert.deepEqual(behind.reported, []);
+        assert.deepEqual(behind().reported, []);
       });
     });
   }

@@ -2,9 +2,8 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { after, before, suite, test } from 'node:test';
+import { suite, test } from 'node:test';
 
 import { createMCPClient } from '@ai-sdk/mcp';
 import { Gateway, type Stored } from '@open-presence/client';
@@ -17,15 +16,10 @@ import {
   parseJson,
   type JsonObject,
 } from '../../conformance/value.ts';
-import { startGatewayProcess, type GatewayProcess } from '../gateway-process.ts';
+import { sharedGateway } from '../shared.ts';
+import { COMMAND } from '../command.ts';
 
-const COMMAND = join(import.meta.dirname, '../../packages/cli/presence.js');
-
-let gateway: GatewayProcess;
-before(async () => {
-  gateway = await startGatewayProcess();
-});
-after(() => gateway[Symbol.asyncDispose]());
+const gateway = sharedGateway();
 
 const trace = async (identity: string, text: string): Promise<Stored<'garden'>> =>
   await new Gateway(gateway.url, { identity }).leaveTrace(text);

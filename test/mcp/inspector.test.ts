@@ -4,7 +4,7 @@ import { execFile, fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { after, before, suite, test } from 'node:test';
+import { suite, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
 import { uniqueName } from '../../conformance/gateway.ts';
@@ -16,20 +16,15 @@ import {
   type JsonObject,
 } from '../../conformance/value.ts';
 import { resultOf, said, type Result } from '../../conformance/mcp-result.ts';
-import {
-  dataFolder,
-  startGatewayProcess,
-  type DataFolder,
-  type GatewayProcess,
-} from '../gateway-process.ts';
+import { dataFolder, startGatewayProcess } from '../gateway-process.ts';
 import type { CommandResult } from './inspector-process.ts';
+import { shared } from '../shared.ts';
+import { COMMAND } from '../command.ts';
 
 const INSPECTOR = fileURLToPath(
   import.meta.resolve('@modelcontextprotocol/inspector/clients/launcher/build/index.js'),
 );
 const INSPECTOR_PROCESS = join(import.meta.dirname, 'inspector-process.ts');
-const COMMAND = join(import.meta.dirname, '../../packages/cli/presence.js');
-
 interface Told {
   readonly code: number;
   readonly result: JsonObject;
@@ -47,30 +42,25 @@ const WAYS: Readonly<Record<string, readonly [server: string, era: string]>> = {
 };
 
 suite('the official Inspector', () => {
-  let gateway: GatewayProcess;
-  let home: DataFolder;
-  before(async () => {
-    gateway = await startGatewayProcess();
-    home = await dataFolder();
+  const home = shared(async (owned) => {
+    const gateway = owned.use(await startGatewayProcess());
+    const folder = owned.use(await dataFolder());
     const byUrl = { type: 'http', url: `${gateway.url}/mcp` };
     const byCommand = { command: process.execPath, args: [COMMAND, 'mcp', '--url', gateway.url] };
     const config = { mcpServers: { 'by-url': byUrl, 'by-command': byCommand } };
-    await writeFile(join(home.path, 'mcp.json'), JSON.stringify(config));
-  });
-  after(async () => {
-    await gateway[Symbol.asyncDispose]();
-    await home[Symbol.asyncDispose]();
+    await writeFile(join(folder.path, 'mcp.json'), JSON.stringify(config));
+    return folder;
   });
 
   for (const [name, [server, era]] of Object.entries(WAYS)) {
     test(`uses every tool ${name}`, async () => {
-      const config = ['--config', join(home.path, 'mcp.json'), '--server', server];
+      const config = ['--config', join(home().path, 'mcp.json'), '--server', server];
       const how = [...config, '--protocol-era', era, '--format', 'json'];
-      using inspector = startInspector(home.path);
+      using inspector = startInspector(home().path);
       const inspect: Inspect = async (method, ...args) =>
         toldBy(await inspector.run(['--method', method, ...how, ...args]));
       const launch: Inspect = async (method, ...args) =>
-        toldBy(await launchInspector(home.path, ['--method', method, ...how, ...args]));
+        toldBy(await launchInspector(home().path, ['--method', method, ...how, ...args]));
       await everyTool(inspect, launch);
       await everythingElse(inspect, launch);
     });

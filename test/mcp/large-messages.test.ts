@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { rm } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
-import { after, before, suite, test } from 'node:test';
+import { suite, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 
 import {
@@ -14,9 +14,9 @@ import {
   parseJson,
   type JsonObject,
 } from '../../conformance/value.ts';
-import { startGatewayProcess, type GatewayProcess } from '../gateway-process.ts';
 import { resultOf, said, type Result } from '../../conformance/mcp-result.ts';
 import { residentOf } from '../live/resident.ts';
+import { sharedGateway } from '../shared.ts';
 
 const MEGABYTE = 1024 * 1024;
 
@@ -27,11 +27,7 @@ function call(name: string, args: string): string {
 const head = call('whisper', '{"text":""').slice(0, -2);
 
 suite('an MCP message of any size', () => {
-  let gateway: GatewayProcess;
-  before(async () => {
-    gateway = await startGatewayProcess();
-  });
-  after(() => gateway[Symbol.asyncDispose]());
+  const gateway = sharedGateway();
 
   interface Answer {
     readonly status: number;

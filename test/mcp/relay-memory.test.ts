@@ -2,10 +2,6 @@
 import assert from 'node:assert/strict';
 import { spawn, type ChildProcessByStdio } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { once } from 'node:events';
-import { createServer, type RequestListener, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { Readable, type Writable } from 'node:stream';
 import { text as textOf } from 'node:stream/consumers';
@@ -16,8 +12,9 @@ import { asObject, asString, parseJson } from '../../conformance/value.ts';
 import { startGatewayProcess } from '../gateway-process.ts';
 import { resultOf } from '../../conformance/mcp-result.ts';
 import { residentOf } from '../live/resident.ts';
+import { COMMAND } from '../command.ts';
+import { serve } from '../web-site.ts';
 
-const COMMAND = join(import.meta.dirname, '../../packages/cli/presence.js');
 const MEGABYTE = 1024 * 1024;
 const LONG = 100;
 /** More than the relay reads: what has arrived then is not read on. */
@@ -29,13 +26,6 @@ function startRelay(url: string): Relay {
   return spawn(process.execPath, [COMMAND, 'mcp', '--url', url], {
     stdio: ['pipe', 'pipe', 'inherit'],
   });
-}
-
-async function listen(handle: RequestListener): Promise<Server & { readonly url: string }> {
-  const server = createServer(handle).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  return Object.assign(server, { url: `http://127.0.0.1:${port}` });
 }
 
 function* longText(before: string, after: string): Generator<Buffer> {
@@ -97,7 +87,7 @@ suite('presence mcp, in flat memory', () => {
     test(`passes on an answer of any length, letter by letter: ${form}`, async () => {
       const before = '{"result":{"n":1.50,"text":"';
       const after = '"},"jsonrpc":"2.0","id":1}';
-      const server = await listen((request, response) => {
+      await using server = await serve((request, response) => {
         request.resume().once('end', () => {
           const isEvent = form === 'an event';
           const type = isEvent ? 'text/event-stream' : 'application/json';
@@ -116,7 +106,6 @@ suite('presence mcp, in flat memory', () => {
       assert.equal(hash.digest('hex'), hashOf(longText(before, `${after}\n`)));
       const most = mostMemory();
       assert.ok(most > 0 && most < 220 * MEGABYTE, `${most} bytes`);
-      server.close();
     });
   }
 
@@ -128,7 +117,7 @@ suite('presence mcp, in flat memory', () => {
   ] as const) {
     test(`reads no answer on that never ends, and says so: ${what}`, async () => {
       let sent = 0;
-      const server = await listen((request, response) => {
+      await using server = await serve((request, response) => {
         request.resume();
         response.writeHead(status, { 'Content-Type': type });
         response.write(beginning);
@@ -147,18 +136,17 @@ suite('presence mcp, in flat memory', () => {
       assert.ok(sent < ENDLESS);
       const most = mostMemory();
       assert.ok(most < 220 * MEGABYTE, `${most} bytes`);
-      server.close().closeAllConnections();
     });
   }
 
   test('sends a message to no other address than its own', async () => {
     const received: string[] = [];
-    const other = await listen((request, response) => {
+    await using other = await serve((request, response) => {
       received.push(request.method ?? '');
       response.end('{}');
     });
     for (const status of [302, 307]) {
-      const server = await listen((_, response) => {
+      await using server = await serve((_, response) => {
         response.writeHead(status, { Location: `${other.url}/mcp` }).end();
       });
       const relay = startRelay(server.url);
@@ -169,9 +157,7 @@ suite('presence mcp, in flat memory', () => {
         asString(message),
         new RegExp(`redirects to ${other.url}/mcp, .* --url ${other.url}/mcp`),
       );
-      server.close();
     }
     assert.deepEqual(received, []);
-    other.close();
   });
 });

@@ -1,7 +1,6 @@
 /** What is said through `presence mcp` is what was written to it, letter by letter. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { join } from 'node:path';
 import { text as textOf } from 'node:stream/consumers';
 import { suite, test } from 'node:test';
 
@@ -14,8 +13,7 @@ import {
 } from '../../conformance/value.ts';
 import { startGatewayProcess } from '../gateway-process.ts';
 import { resultOf } from '../../conformance/mcp-result.ts';
-
-const COMMAND = join(import.meta.dirname, '../../packages/cli/presence.js');
+import { COMMAND } from '../command.ts';
 
 /** All that it answers to this input, one message a line. */
 async function relayed(url: string, input: string | Buffer): Promise<string[]> {

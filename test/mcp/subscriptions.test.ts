@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict';
-import { join } from 'node:path';
 import { suite, test } from 'node:test';
 
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 
 import { startGatewayProcess } from '../gateway-process.ts';
+import { COMMAND } from '../command.ts';
 
-const COMMAND = join(import.meta.dirname, '../../packages/cli/presence.js');
 const ROOM = 'presence://rooms/resonance-hall';
 
 interface Listening extends AsyncDisposable {

@@ -1,10 +1,6 @@
 // A gateway may lie: what a mirror or a command reads of it takes no more memory, however much it sends.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { once } from 'node:events';
-import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { suite, test } from 'node:test';
@@ -13,8 +9,9 @@ import { Gateway } from '@open-presence/client';
 
 import { OriginWithholdings } from '../../packages/cli/src/log/follow-origin.ts';
 import { dataFolder } from '../gateway-process.ts';
+import { COMMAND } from '../command.ts';
+import { serve } from '../web-site.ts';
 
-const COMMAND = join(import.meta.dirname, '../../packages/cli/presence.js');
 const MEGABYTE = 1024 * 1024;
 /** More than buffers on the way hold beside what a command reads. */
 const ENDLESS = 64 * MEGABYTE;
@@ -23,18 +20,6 @@ const REASON = 'x'.repeat(60 * 1024);
 const CASES = 400;
 /** Well below all of the reasons, and above one. */
 const MOST_CHARACTERS = 4 * 1024 * 1024;
-
-async function serve(handle: RequestListener): Promise<AsyncDisposable & { readonly url: string }> {
-  const server = createServer(handle).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    async [Symbol.asyncDispose]() {
-      server.close().closeAllConnections();
-      await once(server, 'close');
-    },
-  };
-}
 
 suite('a mirror of a lying origin', () => {
   test('holds few long reasons of withholdings at once, and sees to all', async () => {

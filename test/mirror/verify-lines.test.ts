@@ -1,6 +1,5 @@
 // `presence verify` of a gateway's log and of an export, against a kept checkpoint.
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -8,15 +7,11 @@ import { test } from 'node:test';
 import { Gateway } from '@open-presence/client';
 
 import { dataFolder, startGatewayProcess } from '../gateway-process.ts';
+import { presence } from '../command.ts';
 
-const COMMAND = join(import.meta.dirname, '../../packages/cli/presence.js');
-
-function verify(...args: readonly string[]): Promise<{ code: number; output: string }> {
-  return new Promise((resolve) => {
-    execFile(process.execPath, [COMMAND, 'verify', ...args], (error, stdout, stderr) => {
-      resolve({ code: typeof error?.code === 'number' ? error.code : 0, output: stdout + stderr });
-    });
-  });
+async function verify(...args: readonly string[]): Promise<{ code: number; output: string }> {
+  const { code, stdout, stderr } = await presence('verify', ...args);
+  return { code, output: stdout + stderr };
 }
 
 test('a log is verified from its gateway or a file, and compared with what was kept', async () => {

@@ -9,7 +9,7 @@ import { openLogCopy } from '@open-presence/gateway';
 import { followOrigin } from '../../packages/cli/src/log/follow-origin.ts';
 import { filesWith } from '../files-with.ts';
 import { dataFolder, startGatewayProcess } from '../gateway-process.ts';
-import { run, withhold } from '../withhold/command.ts';
+import { run, withhold } from '../command.ts';
 
 const SECRET = 'Quixotry4711';
 

@@ -8,7 +8,8 @@ import { Gateway } from '@open-presence/client';
 
 import { backUp, restore } from '../backup/backup-folder.ts';
 import { dataFolder, startGatewayProcess } from '../gateway-process.ts';
-import { give, presence } from './notices.ts';
+import { give } from './notices.ts';
+import { presence } from '../command.ts';
 
 const WHY = 'It has my address, which nobody may know.';
 

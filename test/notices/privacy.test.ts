@@ -10,7 +10,8 @@ import { until } from '../../conformance/until.ts';
 import { asObject } from '../../conformance/value.ts';
 import { filesWith } from '../files-with.ts';
 import { dataFolder, freePort, startGatewayProcess } from '../gateway-process.ts';
-import { give, presence } from './notices.ts';
+import { give } from './notices.ts';
+import { presence } from '../command.ts';
 
 const SECRET = 'quuxzylophone';
 const NOTICE = { what: `${SECRET} what`, why: `${SECRET} why`, contact: `${SECRET}@example.org` };

@@ -16,7 +16,7 @@ import { becomes, commonLog, startCluster } from '../cluster/members.ts';
 import { filesIn } from '../files-with.ts';
 import { dataFolder, type GatewayProcess, startGatewayProcess } from '../gateway-process.ts';
 import { needs } from '../needs.ts';
-import { run } from '../withhold/command.ts';
+import { run } from '../command.ts';
 
 /** Entries, and names that they are from. */
 const FLOOD = Number(process.env['PRESENCE_FLOOD'] ?? 2000);

@@ -1,21 +1,20 @@
 // `presence read-only` beside a running gateway and without one: nothing is stored by any way, all else goes on.
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
 import { test } from 'node:test';
-import { promisify } from 'node:util';
 
 import { Gateway } from '@open-presence/client';
 
 import { until } from '../../conformance/until.ts';
 import { dataFolder, startGatewayProcess } from '../gateway-process.ts';
-import { COMMAND } from '../withhold/command.ts';
+import { run, withhold } from '../command.ts';
 
 const REASON = 'A flood of "advertising" is being cleared away';
 const JSON_TYPE = { 'Content-Type': 'application/json' };
 
 async function readOnly(data: string, ...args: readonly string[]): Promise<string> {
-  const command = [COMMAND, 'read-only', '--data', data, ...args];
-  return (await promisify(execFile)(process.execPath, command)).stdout;
+  const { code, stdout, stderr } = await run('read-only', data, ...args);
+  assert.equal(code, 0, stderr);
+  return stdout;
 }
 
 async function follows(followed: readonly unknown[], count: number): Promise<void> {
@@ -130,7 +129,6 @@ test('can be so from the start on, and lets its owner withhold', async () => {
   await readOnly(gateway.data, 'off');
   const { id } = await new Gateway(gateway.url).whisper('x');
   await readOnly(gateway.data, 'on', '--reason', REASON);
-  const command = ['withhold', '--data', gateway.data, id, '--reason', 'spam', '--yes'];
-  const { stdout } = await promisify(execFile)(process.execPath, [COMMAND, ...command]);
+  const { stdout } = await withhold(gateway.data, id, '--reason', 'spam', '--yes');
   assert.match(stdout, /1 entry withheld/);
 });

@@ -14,7 +14,8 @@ import { openSqliteLog } from '../../packages/gateway/src/stores/sqlite/store.ts
 import { type Disk, MIB, smallDisk } from '../crash/disk.ts';
 import { dataFolder } from '../gateway-process.ts';
 import { needs } from '../needs.ts';
-import { give, presence } from '../notices/notices.ts';
+import { give } from '../notices/notices.ts';
+import { presence } from '../command.ts';
 import { type Scrape, scrape, untilValue } from './scrape.ts';
 
 const THREADS = ['http-1', 'http-2', 'writer', 'segments'];

@@ -5,7 +5,6 @@
  */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { join } from 'node:path';
 import { after, before, suite, test } from 'node:test';
 import { promisify } from 'node:util';
 
@@ -23,9 +22,9 @@ import {
 import { runPython } from '../clients/python-program.ts';
 import { startGatewayProcess, type GatewayProcess } from '../gateway-process.ts';
 import { needs } from '../needs.ts';
+import { COMMAND } from '../command.ts';
 
 const run = promisify(execFile);
-const COMMAND = join(import.meta.dirname, '../../packages/cli/presence.js');
 const MAX_TOKENS = 1500;
 
 interface CaughtUp {

@@ -1,21 +1,17 @@
 /** Ways in by the conventions of agents, through the official clients and what they are shown. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 
 import { Role } from '@a2a-js/sdk';
 import { ClientFactory } from '@a2a-js/sdk/client';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 
 import { asObject, asArray, asString, type JsonObject } from '../../conformance/value.ts';
-import { startGatewayProcess, type GatewayProcess } from '../gateway-process.ts';
+import { sharedGateway } from '../shared.ts';
 
 describe('an agent that has only the address makes first contact', () => {
-  let gateway: GatewayProcess;
-  before(async () => {
-    gateway = await startGatewayProcess();
-  });
-  after(() => gateway[Symbol.asyncDispose]());
+  const gateway = sharedGateway();
 
   const newest = async (): Promise<JsonObject> => {
     const answer = await fetch(`${gateway.url}/api/resonance?limit=1`);

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 
 import { asObject, asArray, asString, type JsonObject } from '../../conformance/value.ts';
-import { startGatewayProcess, type GatewayProcess } from '../gateway-process.ts';
+import { startGatewayProcess } from '../gateway-process.ts';
 import { Agent, firstDescribed, firstIn, relatedIn, requestsIn, textOf } from './agent.ts';
+import { sharedGateway } from '../shared.ts';
 
 /** Each resolves to what the agent said first. */
 const WAYS: Readonly<Record<string, (agent: Agent) => Promise<JsonObject>>> = {
@@ -81,11 +82,7 @@ const WAYS: Readonly<Record<string, (agent: Agent) => Promise<JsonObject>>> = {
 };
 
 describe('an agent with only the address says who it is', () => {
-  let gateway: GatewayProcess;
-  before(async () => {
-    gateway = await startGatewayProcess();
-  });
-  after(() => gateway[Symbol.asyncDispose]());
+  const gateway = sharedGateway();
 
   for (const locale of ['en', 'uk', 'de']) {
     for (const [way, go] of Object.entries(WAYS)) {

@@ -7,7 +7,7 @@ import { Gateway } from '@open-presence/client';
 import { until } from '../../conformance/until.ts';
 import { filesWith } from '../files-with.ts';
 import { dataFolder, startGatewayProcess } from '../gateway-process.ts';
-import { run } from './command.ts';
+import { run } from '../command.ts';
 
 const SECRET = 'Xyzzy4711';
 const PATHS = [

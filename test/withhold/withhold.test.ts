@@ -14,7 +14,7 @@ import { Gateway } from '@open-presence/client';
 
 import { filesWith } from '../files-with.ts';
 import { dataFolder, startGatewayProcess } from '../gateway-process.ts';
-import { COMMAND, withhold } from './command.ts';
+import { COMMAND, withhold } from '../command.ts';
 
 const SECRET = 'Xyzzy4711';
 const isRoot = process.getuid?.() === 0;
