@@ -1,16 +1,21 @@
 /** Waiting for a condition. Nothing has to be fast: a deadline only tells a hang from a slow machine. */
 import assert from 'node:assert/strict';
 import { setTimeout as pause } from 'node:timers/promises';
+import { inspect } from 'node:util';
 
 /** What has not happened after so long never will. */
 export const PATIENCE_MS: number = 5 * 60_000;
 const INTERVAL_MS = 25;
 
-/** Reads a value again and again until it meets the condition, and resolves with it. */
+/**
+ * Reads a value again and again until it meets the condition, and resolves with it. `describe`: what is
+ * said of a value that never does, where the condition and the value do not say enough.
+ */
 export async function until<Value>(
   read: () => Promise<Value>,
   isMet: (value: Value) => boolean,
-  describe: (value: Value) => string,
+  describe: (value: Value) => string = (value) =>
+    `${inspect(value, { maxStringLength: 2000 })} never meets ${isMet}`,
 ): Promise<Value> {
   const end = performance.now() + PATIENCE_MS;
   for (;;) {

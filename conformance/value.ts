@@ -34,6 +34,14 @@ export function asInteger(value: unknown): number {
   return wanted('a whole number is wanted', value);
 }
 
+/** The member of this name of each of them. */
+export function pluck<Item, Name extends keyof Item>(
+  items: readonly Item[],
+  name: Name,
+): Item[Name][] {
+  return items.map((item) => item[name]);
+}
+
 export function parseJson(json: string): unknown {
   return JSON.parse(json);
 }

@@ -3,7 +3,15 @@ import { randomUUID } from 'node:crypto';
 
 import { check, type Case } from '../case.ts';
 import { contactBody, uniqueName, traceBody, type Gateway, type Headers } from '../gateway.ts';
-import { asObject, asArray, parseJson, asString, asInteger, type JsonObject } from '../value.ts';
+import {
+  asObject,
+  asArray,
+  parseJson,
+  asString,
+  asInteger,
+  type JsonObject,
+  pluck,
+} from '../value.ts';
 
 const TYPE = { 'Content-Type': 'application/json', 'A2A-Version': '1.0' };
 
@@ -189,10 +197,7 @@ export const a2a: readonly Case[] = [
     await send(gateway, [data(contactBody(other, [seeking]))]);
     const heard = heardIn(await send(gateway, [data(contactBody(uniqueName(), [seeking]))]));
     const companions = heard.flatMap((one) => asArray(one['companions'] ?? [])).map(asObject);
-    assert.deepEqual(
-      companions.map(({ ai_identity }) => ai_identity),
-      [other],
-    );
+    assert.deepEqual(pluck(companions, 'ai_identity'), [other]);
   }),
   check('19.3', 'once', async (gateway) => {
     const idempotencyKey = uniqueName('key');

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { check, type Case } from '../case.ts';
 import type { Kind } from '../entry.ts';
 import { uniqueName, query, traceBody, type Body, type Gateway } from '../gateway.ts';
-import { asObject, asArray, asString, asNonBlank } from '../value.ts';
+import { asObject, asArray, asString, asNonBlank, pluck } from '../value.ts';
 
 /** Names of members, and what an answer says that they may mean. */
 const NEARLY: readonly (readonly [string, string])[] = [
@@ -243,10 +243,7 @@ export const body: readonly Case[] = [
       ['seeking', word],
     ] as const;
     const found = (await gateway.list(query('/api/garden', filter))).entries;
-    assert.deepEqual(
-      found.map(({ id }) => id),
-      [entry.id],
-    );
+    assert.deepEqual(pluck(found, 'id'), [entry.id]);
   }),
   check('6.2', 'anything-else', async (gateway) => {
     const more =

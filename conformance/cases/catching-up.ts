@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 
 import { check, type Case } from '../case.ts';
 import { query, traceBody, uniqueName, type Gateway } from '../gateway.ts';
-import { asArray, asObject, asString, type JsonObject } from '../value.ts';
+import { asArray, asObject, asString, type JsonObject, pluck } from '../value.ts';
 
 async function catchUp(
   gateway: Gateway,
@@ -29,10 +29,7 @@ export const catchingUp: readonly Case[] = [
       ['after', String(said.seq)],
     ]);
     const told = concernsIn(found);
-    assert.deepEqual(
-      told.map(({ why }) => why),
-      [['mention'], ['to'], ['reply']],
-    );
+    assert.deepEqual(pluck(told, 'why'), [['mention'], ['to'], ['reply']]);
     assert.deepEqual([told[2]?.['id'], told[2]?.['root']], [answer.id, said.id]);
     assert.equal(asObject(told[2]?.['answers'])['id'], said.id);
     const all = await gateway.list(query('/api/entries', [['concerns', own]]));
@@ -70,10 +67,7 @@ export const catchingUp: readonly Case[] = [
       'garden',
       traceBody(uniqueName(), { to: name }),
     );
-    assert.deepEqual(
-      concernsIn(await waiting).map(({ id }) => id),
-      [other.id],
-    );
+    assert.deepEqual(pluck(concernsIn(await waiting), 'id'), [other.id]);
   }),
   check('22.3', 'text', async (gateway) => {
     const [name, author] = [uniqueName(), uniqueName()];

@@ -4,7 +4,7 @@ import type { Answer } from '../answer.ts';
 import { check, type Case } from '../case.ts';
 import { entryOf, KINDS, type Entry, type Kind } from '../entry.ts';
 import { uniqueName, query, type Gateway, type Headers } from '../gateway.ts';
-import { asArray, asObject, asString } from '../value.ts';
+import { asArray, asObject, asString, pluck } from '../value.ts';
 
 type Pairs = readonly (readonly [string, string])[];
 
@@ -52,10 +52,7 @@ export const contributingByGet: readonly Case[] = [
       assert.equal(entry.room, slug);
       assert.equal(entry.fields['mood'], 'calm & still');
       const found = await gateway.by(identity, `/api/${kind}`);
-      assert.deepEqual(
-        found.map(({ text }) => text),
-        [entry.text],
-      );
+      assert.deepEqual(pluck(found, 'text'), [entry.text]);
     }
     const { json } = await get(gateway, 'resonance', saying('resonance', uniqueName()));
     for (const member of ['welcome', 'companions', 'next']) assert.ok(member in json);

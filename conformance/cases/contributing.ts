@@ -7,7 +7,7 @@ import { entryOf, KINDS, type Entry } from '../entry.ts';
 import { contactBody, uniqueName, query, traceBody, type Gateway } from '../gateway.ts';
 import { breakOff, head } from '../raw.ts';
 import { elements, members } from '../spelling.ts';
-import { asObject, asArray, asString, asNonBlank } from '../value.ts';
+import { asObject, asArray, asString, asNonBlank, pluck } from '../value.ts';
 import { body } from './rooms.ts';
 
 const KIB = 1024;
@@ -140,10 +140,7 @@ export const contributing: readonly Case[] = [
     const friend = await meet(gateway, [what]);
     await gateway.contribute('resonance', contactBody(me, [what]));
     const again = (await gateway.contribute('resonance', contactBody(me, [what]))).entry;
-    assert.deepEqual(
-      companions(again).map(({ id }) => id),
-      [friend.id],
-    );
+    assert.deepEqual(pluck(companions(again), 'id'), [friend.id]);
   }),
   check('7.2', 'companions-once', async (gateway) => {
     const [what, talkative, quiet] = [uniqueName('what'), uniqueName('much'), uniqueName('little')];
@@ -170,10 +167,7 @@ export const contributing: readonly Case[] = [
     const small = (await gateway.contribute('resonance', padded(15 * KIB))).entry;
     const large = (await gateway.contribute('resonance', padded(17 * KIB))).entry;
     const found = companions(await meet(gateway, [what]));
-    assert.deepEqual(
-      found.map(({ id }) => id),
-      [large.id, small.id],
-    );
+    assert.deepEqual(pluck(found, 'id'), [large.id, small.id]);
     assert.equal(found[0]?.body, '');
     assert.equal(found[1]?.text, (await gateway.read(small.path)).text);
   }),

@@ -189,11 +189,7 @@ export const filters: readonly Case[] = [
       return results.map((result) => asString(asObject(asObject(result)['entry'])['id']));
     };
     const wanted = of(kinds, both).join();
-    await until(
-      searched,
-      (ids) => ids.join() === wanted,
-      (ids) => `found ${ids.join()}`,
-    );
+    await until(searched, (ids) => ids.join() === wanted);
     const feed = await gateway.get(query('/feed.json', all));
     assert.equal(asArray(feed.json['items']).length, of(kinds, both).length);
     using stream = await EventStream.open(

@@ -145,7 +145,6 @@ export const lines: readonly Case[] = [
       until(
         () => countOf(gateway, identity),
         (count) => count >= 3,
-        (count) => `${count} of 3 lines were stored.`,
       ),
     );
     await pause(100);

@@ -4,7 +4,7 @@ import { check, type Case } from '../case.ts';
 import { entryOf, KINDS, type Entry } from '../entry.ts';
 import { EventStream } from '../event-stream.ts';
 import { uniqueName, query, traceBody, type Gateway } from '../gateway.ts';
-import { asString } from '../value.ts';
+import { asString, pluck } from '../value.ts';
 import { body } from './rooms.ts';
 
 const NDJSON = 'application/x-ndjson';
@@ -60,10 +60,7 @@ export const listings: readonly Case[] = [
     assert.deepEqual(idsOf(all), idsOf(said));
     for (const kind of KINDS) {
       const { entries } = await gateway.list(`${inbox}&kind=${kind}`);
-      assert.deepEqual(
-        entries.map((entry) => entry.kind),
-        [kind],
-      );
+      assert.deepEqual(pluck(entries, 'kind'), [kind]);
     }
     const lines = (await gateway.get(inbox, { accept: NDJSON })).expect(200);
     assert.deepEqual(

@@ -6,7 +6,7 @@ import { check, type Case } from '../case.ts';
 import type { Entry } from '../entry.ts';
 import { Frames } from '../event-stream.ts';
 import { uniqueName, traceBody, type Gateway } from '../gateway.ts';
-import { asInteger, asObject, asString, parseJson } from '../value.ts';
+import { asInteger, asObject, asString, parseJson, pluck } from '../value.ts';
 
 const LOG = '/api/log';
 const NDJSON = 'application/x-ndjson';
@@ -137,10 +137,7 @@ export const log: readonly Case[] = [
     const [first] = await contributeSome(gateway);
     const start = await readLog(gateway, '?limit=3');
     assert.deepEqual([start.from.head, start.from.link], [0, '0'.repeat(64)]);
-    assert.deepEqual(
-      start.lines.map(({ seq }) => seq),
-      [1, 2, 3],
-    );
+    assert.deepEqual(pluck(start.lines, 'seq'), [1, 2, 3]);
     assertLinked(start);
     const after = (first?.seq ?? 0) + 1;
     const some = await readLog(gateway, `?after=${after}&limit=2`);

@@ -12,6 +12,7 @@ import {
   asInteger,
   asNonBlank,
   type JsonObject,
+  pluck,
 } from '../value.ts';
 
 const SAYING = {
@@ -146,10 +147,7 @@ export const mcp: readonly Case[] = [
       seqs.push((await gateway.contribute(kind, traceBody(identity))).entry.seq);
     }
     const found = await all(gateway, { identity, limit: 1 });
-    assert.deepEqual(
-      found.map((entry) => entry['seq']),
-      seqs.toReversed(),
-    );
+    assert.deepEqual(pluck(found, 'seq'), seqs.toReversed());
     const [only, ...others] = await all(gateway, { identity, kind: 'seeds' });
     assert.equal(only?.['seq'], seqs[1]);
     assert.deepEqual(others, []);
@@ -162,15 +160,9 @@ export const mcp: readonly Case[] = [
       .entry;
     const filters = `identity=${identity}&order=oldest&limit=1`;
     const first = await done(gateway, 'read', { filters });
-    assert.deepEqual(
-      said(first).map(({ id }) => id),
-      [one.id],
-    );
+    assert.deepEqual(pluck(said(first), 'id'), [one.id]);
     const second = await done(gateway, 'read', asObject(first.own['next']));
-    assert.deepEqual(
-      said(second).map(({ id }) => id),
-      [two.id],
-    );
+    assert.deepEqual(pluck(said(second), 'id'), [two.id]);
   }),
   check('18.2', 'catch-up', async (gateway) => {
     const identity = uniqueName();
@@ -444,10 +436,7 @@ export const mcp: readonly Case[] = [
   check('18.10', 'events', async (gateway) => {
     const { result } = await ask(gateway, 'events/list', '{}');
     const types = asArray(asObject(result)['events']).map(asObject);
-    assert.deepEqual(
-      types.map(({ name }) => name),
-      ['entry', 'concerns', 'first_contact'],
-    );
+    assert.deepEqual(pluck(types, 'name'), ['entry', 'concerns', 'first_contact']);
     for (const { delivery } of types) assert.deepEqual(delivery, ['poll', 'push']);
     const poll = async (name: string, given: object, cursor?: unknown): Promise<JsonObject> => {
       const params = JSON.stringify({ name, arguments: given, cursor });

@@ -5,6 +5,7 @@ import { check, type Case } from '../case.ts';
 import { KINDS } from '../entry.ts';
 import { uniqueName, query, traceBody } from '../gateway.ts';
 import { body } from './rooms.ts';
+import { pluck } from '../value.ts';
 
 export const oneEntry: readonly Case[] = [
   check('9', 'unchanging', async (gateway) => {
@@ -61,10 +62,7 @@ export const oneEntry: readonly Case[] = [
       );
     }
     const { entries } = await gateway.list(`/api/entries/${id.toUpperCase()}/replies`);
-    assert.deepEqual(
-      entries.map((one) => one.id),
-      replies,
-    );
+    assert.deepEqual(pluck(entries, 'id'), replies);
   }),
   check('9', 'no-such-entry', async (gateway) => {
     const { id, seq } = (await gateway.contribute('garden', traceBody(uniqueName()))).entry;
@@ -164,9 +162,6 @@ export const oneEntry: readonly Case[] = [
     const seeds = replies.filter(({ kind }) => kind === 'seeds').map(({ id }) => id);
     assert.deepEqual(await idsAt([['kind', 'seeds']]), seeds.toReversed());
     const followed = await gateway.follow(query(path, [['limit', 3]]));
-    assert.deepEqual(
-      followed.map(({ id }) => id),
-      ids.toReversed(),
-    );
+    assert.deepEqual(pluck(followed, 'id'), ids.toReversed());
   }),
 ];

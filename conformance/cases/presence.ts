@@ -4,7 +4,15 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { check, type Case } from '../case.ts';
 import { contactBody, uniqueName, query, traceBody, type Gateway } from '../gateway.ts';
 import { openRequest } from '../raw.ts';
-import { asObject, asArray, parseJson, asString, asInteger, type JsonObject } from '../value.ts';
+import {
+  asObject,
+  asArray,
+  parseJson,
+  asString,
+  asInteger,
+  type JsonObject,
+  pluck,
+} from '../value.ts';
 import { until } from '../until.ts';
 import { paths } from './openness.ts';
 
@@ -89,10 +97,7 @@ export const presence: readonly Case[] = [
         ['as', reader],
       ]),
     );
-    assert.deepEqual(
-      entries.map(({ id }) => id),
-      [entry.id],
-    );
+    assert.deepEqual(pluck(entries, 'id'), [entry.id]);
     await here(gateway, reader);
     assert.deepEqual(of((await presenceOf(gateway)).here, author), []);
   }),
@@ -161,10 +166,7 @@ export const presence: readonly Case[] = [
     const last = asString(before['lastSeen']);
     await here(gateway, first, ({ lastSeen }) => asString(lastSeen) > last);
     const found = of((await presenceOf(gateway)).here, first, second);
-    assert.deepEqual(
-      found.map((one) => one['identity']),
-      [second, first],
-    );
+    assert.deepEqual(pluck(found, 'identity'), [second, first]);
     assert.equal(found[1]?.['since'], before['since']);
     assert.ok(asString(found[1]?.['lastSeen']) > last);
   }),
@@ -217,10 +219,7 @@ export const presence: readonly Case[] = [
       await gateway.contribute('seeds', traceBody(name, { text: 'x'.repeat(70_000) }));
     }
     const found = of((await presenceOf(gateway)).lately, named, large, ' \t\u00a0');
-    assert.deepEqual(
-      found.map((one) => one['entry']),
-      [entry.path],
-    );
+    assert.deepEqual(pluck(found, 'entry'), [entry.path]);
   }),
 
   check('13.5', 'limit', async (gateway) => {
@@ -260,10 +259,7 @@ export const presence: readonly Case[] = [
       );
       for (const list of [here, lately]) {
         assert.ok(list.every((found) => found['room'] === room));
-        assert.deepEqual(
-          of(list, stays, moves).map((found) => found['identity']),
-          [name],
-        );
+        assert.deepEqual(pluck(of(list, stays, moves), 'identity'), [name]);
       }
     }
   }),

@@ -3,7 +3,15 @@ import assert from 'node:assert/strict';
 import { check, type Case } from '../case.ts';
 import { KINDS, type Kind } from '../entry.ts';
 import { contactBody, uniqueName, query, traceBody, type Gateway } from '../gateway.ts';
-import { asObject, asArray, asString, asInteger, asNonBlank, type JsonObject } from '../value.ts';
+import {
+  asObject,
+  asArray,
+  asString,
+  asInteger,
+  asNonBlank,
+  type JsonObject,
+  pluck,
+} from '../value.ts';
 
 const FIELDS = ['slug', 'title', 'description', 'path', 'entries', 'latest'];
 
@@ -69,10 +77,7 @@ export const rooms: readonly Case[] = [
           ['identity', identity],
         ]),
       );
-      assert.deepEqual(
-        entries.map((entry) => entry.kind),
-        [kind],
-      );
+      assert.deepEqual(pluck(entries, 'kind'), [kind]);
     }
   }),
   check('5', 'room-chosen', async (gateway) => {

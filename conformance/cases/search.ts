@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { check, type Case } from '../case.ts';
 import { uniqueName, query, traceBody, type Gateway } from '../gateway.ts';
 import { until } from '../until.ts';
-import { asObject, asArray, asString, type JsonObject } from '../value.ts';
+import { asObject, asArray, asString, type JsonObject, pluck } from '../value.ts';
 
 interface Found {
   readonly seqs: readonly number[];
@@ -330,10 +330,7 @@ export const searching: readonly Case[] = [
     const answer = gateway.get(path);
     const later = await gateway.contribute('garden', traceBody(uniqueName(), { text: one }));
     const found = asArray((await answer).expect(200).json['entries']).map(asObject);
-    assert.deepEqual(
-      found.map(({ seq }) => seq),
-      [later.entry.seq],
-    );
+    assert.deepEqual(pluck(found, 'seq'), [later.entry.seq]);
   }),
   check('14.5', 'streams', async (gateway) => {
     const headers = { accept: 'text/event-stream' };

@@ -4,6 +4,7 @@ import { suite, test } from 'node:test';
 
 import { startGatewayProcess } from '../gateway-process.ts';
 import { sharedGateway } from '../shared.ts';
+import { pluck } from '../../conformance/value.ts';
 
 type Fields = Record<string, unknown>;
 
@@ -155,10 +156,7 @@ suite('the door for agents', () => {
       };
       found = message.parts.flatMap(({ data }) => data?.entries ?? []);
     }
-    assert.deepEqual(
-      found.map(({ text }) => text),
-      [`a ${word}`],
-    );
+    assert.deepEqual(pluck(found, 'text'), [`a ${word}`]);
     const refused = (await ask({ skill: 'follow', q: word }))['error'] as Fields;
     assert.match(String(refused['message']), /"q" has no effect here/);
   });

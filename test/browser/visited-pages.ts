@@ -15,19 +15,7 @@ const PAGES = {
 
 export type PageName = keyof typeof PAGES;
 
-export const PAGE_NAMES: readonly PageName[] = [
-  'house',
-  'room',
-  'entry',
-  'visitor',
-  'search',
-  'inbox',
-  'garden',
-  'write',
-  'speak',
-  'notice',
-  'privacy',
-];
+export const PAGE_NAMES = Object.keys(PAGES) as readonly PageName[];
 
 export function pathOf(name: PageName, id: string): string {
   return PAGES[name].replace('{id}', id);

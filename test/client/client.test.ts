@@ -7,6 +7,7 @@ import { suite, test } from 'node:test';
 import { type Entry, Gateway, isShortened, PresenceError } from '@open-presence/client';
 import { sharedGateway } from '../shared.ts';
 import { serve, type WebSite } from '../web-site.ts';
+import { pluck } from '../../conformance/value.ts';
 
 const served = sharedGateway();
 
@@ -50,10 +51,7 @@ suite('a visitor', () => {
     assert.equal(first.ai_identity, 'Lumen');
     assert.equal(first['mood'], 'calm');
     const second = await visitor('Iskra').firstContact({ seeking: ['moss', 'rain'] });
-    assert.deepEqual(
-      second.companions.map(({ id }) => id),
-      [first.id],
-    );
+    assert.deepEqual(pluck(second.companions, 'id'), [first.id]);
     assert.ok(second.welcome.length > 0 && second.next.length > 0);
   });
 
@@ -73,10 +71,7 @@ suite('a visitor', () => {
     assert.equal(reply.room, trace.room);
     const echo = await visitor('Other').reply(seed, { text: 'An echo.', room: undefined });
     assert.equal(echo.room, seed.room);
-    assert.deepEqual(
-      (await collect(asker.inbox())).map(({ id }) => id),
-      [reply.id],
-    );
+    assert.deepEqual(pluck(await collect(asker.inbox()), 'id'), [reply.id]);
     assert.deepEqual(
       (await collect(asker.entries({ inReplyTo: trace.id }))).map(({ id }) => id),
       [reply.id],
@@ -99,10 +94,7 @@ suite('a visitor', () => {
     assert.equal(error.code, 'invalid-entry');
     assert.equal(error.status, 422);
     assert.equal(error.isTemporary, false);
-    assert.deepEqual(
-      error.faults.map(({ pointer }) => pointer),
-      ['/identity', '/identityType'],
-    );
+    assert.deepEqual(pluck(error.faults, 'pointer'), ['/identity', '/identityType']);
     assert.equal(error.message, error.problem?.detail);
   });
 
@@ -184,10 +176,7 @@ suite('reading', () => {
     await visitor('Waker').whisper({ text: 'Get up.', to: 'Sleeper' });
     assert.deepEqual((await woken).concerns[0]?.why, ['to']);
     const thread = await collect(sleeper.entries({ thread: answer.id, order: 'oldest' }));
-    assert.deepEqual(
-      thread.map(({ id }) => id),
-      [trace.id, answer.id],
-    );
+    assert.deepEqual(pluck(thread, 'id'), [trace.id, answer.id]);
     await assert.rejects(() => new Gateway(served.url).catchUp(), TypeError);
   });
 

@@ -91,7 +91,6 @@ test(
       await until(
         () => filesWith(copy, secret),
         (files) => files.length === 0,
-        (files) => `the text is still in ${files.join(', ')}`,
       );
       await sayings.say([third], 40, 5);
       await sayings.check([...members, third]);

@@ -61,7 +61,6 @@ test(
     await until(
       async () => await (await fetch(`${gateways[2]?.url}/api/shepit`)).text(),
       (text) => text.includes('on all machines'),
-      (text) => text,
     );
     await assert.rejects(start('node1', 'foreign'), /certificate/);
   },

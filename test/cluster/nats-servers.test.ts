@@ -32,7 +32,6 @@ test(
     await until(
       () => metaLeader(witness.monitor),
       (name) => name !== dead && name !== '',
-      (name) => `the leader is still ${name}`,
     );
     leader.start();
     await leader.healthy();
@@ -48,7 +47,6 @@ test('a paused server answers nothing until it is resumed', needs('nats-server')
   await until(
     () => answers(server.monitor, AbortSignal.timeout(500)),
     (isAnswer) => !isAnswer,
-    () => 'the server goes on',
   );
   server.resume();
   assert.ok(await answers(server.monitor));

@@ -26,7 +26,6 @@ async function refuses({ url }: GatewayProcess): Promise<void> {
   await until(
     async () => await (await fetch(`${url}/readyz`)).text(),
     (answer) => answer.includes(REASON),
-    (answer) => `it is not read-only: ${answer}`,
   );
   assert.match(await whisper(url), /^503 .*A flood/s);
 }
@@ -60,7 +59,6 @@ test(
     await until(
       () => readOnly(first, 'on', '--reason', 'nobody hears it').catch((error: unknown) => error),
       (answer) => /its servers did not confirm it/.test(String(answer)),
-      (answer) => `it was switched without servers: ${String(answer)}`,
     );
     for (const server of servers) server.start();
     const last = await cluster.start(1);

@@ -134,7 +134,6 @@ test(
       await until(
         async () => cut.output(),
         (output) => /the stream takes no messages: .*certificate/.test(output),
-        (output) => output,
       );
     }
     await using other = await dataFolder();

@@ -82,7 +82,6 @@ test(
     await until(
       () => statusesOf(gateway.url, ledger),
       (statuses) => statuses.every((status) => status < 300),
-      (statuses) => `something still fails: ${statuses.join(' ')}`,
     );
     await assertSound(folder.path, await ledger.compare(visitor));
   },

@@ -158,7 +158,6 @@ test(
       await until(
         async () => (await readdir(files)).length,
         (count) => count >= 20,
-        (count) => `${count} uploads have begun`,
       );
       const read = Promise.all([
         reader.get(entry.path),

@@ -46,7 +46,6 @@ async function untilReadable(visitor: Gateway): Promise<void> {
   await until(
     async () => (await visitor.get('/api/garden')).expect(200).bytes,
     (bytes) => !bytes.includes('"unreadable":true'),
-    () => 'an entry stays unreadable',
   );
 }
 

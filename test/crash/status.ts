@@ -28,7 +28,6 @@ export async function untilFull(disk: Disk, visitor: Gateway): Promise<void> {
       return await stateOf(visitor);
     },
     (now) => now === 'holding',
-    (now) => `the gateway stays ${now} on a full disk`,
   );
   await untilReadOnly(visitor);
 }

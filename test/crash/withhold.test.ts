@@ -54,7 +54,6 @@ function untilErased(folder: string): Promise<unknown> {
   return until(
     () => filesWith(folder, WORD),
     (files) => files.length === 0,
-    (files) => `${files.join(', ')} still have what was withheld`,
   );
 }
 

@@ -143,7 +143,6 @@ test(
         await until(
           async () => (await machine.run('presence verify --data /var/lib/mirror')).output,
           (output) => output.includes('7 entries'),
-          (output) => output,
         );
       }
 
@@ -196,7 +195,6 @@ test(
       await until(
         async () => await sh('curl -s https://mirror.example/api/withheld'),
         (text) => text.includes('A private address'),
-        (text) => text,
       );
       await _gateway[Symbol.asyncDispose]();
       const restore = 'presence restore /mnt/backup --data /var/lib/presence';
@@ -271,7 +269,6 @@ async function tryCluster({ machine, sh, run, start, env }: ClusterTrial): Promi
   await until(
     async () => (await machine.run('curl -s http://node1:8222/healthz', env)).output,
     (text) => text.includes('"ok"'),
-    (text) => text,
   );
   await run(`presence cluster adopt ${folder}`, /is now a cluster's/);
   {

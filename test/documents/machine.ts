@@ -90,7 +90,6 @@ export async function startMachine(): Promise<Machine> {
       await until(
         async () => output,
         (all) => printed.test(all) || child.exitCode !== null,
-        (all) => all,
       );
       if (!printed.test(output)) throw new Error(`${command} has ended: ${output}`);
       return { [Symbol.asyncDispose]: async () => await end(child) };

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 
 import { until } from '../../conformance/until.ts';
 import { allEntries, type RestartableGateway, Writers } from './restartable-gateway.ts';
+import { pluck } from '../../conformance/value.ts';
 
 const SPEAKERS = 4;
 /** After each beginning, so that what comes live is cut too. */
@@ -45,7 +46,7 @@ export async function receivesAllAcrossRestarts(
   await reaches(listener, said);
   const heard = await listener.received();
   assert.deepEqual(
-    heard.map(({ id }) => id),
+    pluck(heard, 'id'),
     wanted.map(({ seq }) => String(seq)),
   );
   for (const [at, { text, kind }] of wanted.entries()) {

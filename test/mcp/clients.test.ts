@@ -9,6 +9,7 @@ import {
   asString,
   asInteger,
   type JsonObject,
+  pluck,
 } from '../../conformance/value.ts';
 import { CLIENTS, type Caller, type Connect } from './clients.ts';
 import { sharedGateway } from '../shared.ts';
@@ -60,10 +61,7 @@ suite('the official clients', () => {
 
 async function tools(caller: Caller): Promise<void> {
   const told = await caller.tools();
-  assert.deepEqual(
-    told.map((tool) => tool['name']),
-    NAMES,
-  );
+  assert.deepEqual(pluck(told, 'name'), NAMES);
   for (const tool of told) {
     assert.match(asString(tool['title']), /\p{L}/u);
     assert.match(asString(tool['description']), /\p{L}/u);

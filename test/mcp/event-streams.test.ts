@@ -52,7 +52,6 @@ async function has(told: readonly JsonObject[], count: number): Promise<void> {
   await until(
     async () => told.length,
     (length) => length >= count,
-    () => JSON.stringify(told),
   );
 }
 
@@ -61,7 +60,6 @@ async function hasStreams(metrics: string, count: number): Promise<void> {
   await until(
     async () => await (await fetch(`http://${metrics}/metrics`)).text(),
     (text) => new RegExp(`^presence_streams\\S* ${count}$`, 'm').test(text),
-    (text) => text,
   );
 }
 

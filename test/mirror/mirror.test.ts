@@ -67,7 +67,6 @@ suite('a mirror', () => {
       await until(
         async () => said,
         (now) => now > count,
-        (now) => `only ${now} entries were said`,
       );
     };
     const writers = [saying(), saying(), saying()];

@@ -17,6 +17,7 @@ import {
 import { judge } from './judge.ts';
 import { limitOf, selected, type ModelEntry, type ListingQuery } from './model.ts';
 import { plainPost, randomPost, randomListingQuery, type Post } from './traffic.ts';
+import { pluck } from '../../conformance/value.ts';
 
 interface Attempt {
   readonly post: Post;
@@ -132,7 +133,7 @@ export class ConcurrentVisitors {
     }
     came.sort((a, b) => a.seq - b.seq);
     assert.deepEqual(
-      came.map(({ seq }) => seq),
+      pluck(came, 'seq'),
       came.map((_, at) => this.#before + 1 + at),
     );
     return await Promise.all(came.map((entry) => this.#exact(entry)));

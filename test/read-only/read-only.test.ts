@@ -21,7 +21,6 @@ async function follows(followed: readonly unknown[], count: number): Promise<voi
   await until(
     () => Promise.resolve(followed.length),
     (length) => length === count,
-    (length) => `${length} entries were followed`,
   );
 }
 

@@ -228,7 +228,6 @@ suite('metrics', () => {
         return await scrape(url);
       },
       (found) => found.value('presence_stalled_streams') === 1,
-      () => 'The stream does not stall.',
     );
     moved.add('presence_stalled_streams');
     await grows(first, 'presence_http_received_bytes_total', {}, MIB);
@@ -336,11 +335,7 @@ suite('metrics', () => {
 
 suite('the log of requests', () => {
   test('has a line for each, without what visitors said', async () => {
-    const found = await until(
-      lines,
-      (written) => written.some(({ path }) => path === 'malformed'),
-      () => 'There is no line of a malformed request.',
-    );
+    const found = await until(lines, (written) => written.some(({ path }) => path === 'malformed'));
     const has = (wanted: object): boolean =>
       found.some((line) => Object.entries(wanted).every(([name, value]) => line[name] === value));
     assert.ok(has({ method: 'POST', path: '/api/shepit', door: 'rest', status: 201 }));

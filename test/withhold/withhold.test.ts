@@ -15,6 +15,7 @@ import { Gateway } from '@open-presence/client';
 import { filesWith } from '../files-with.ts';
 import { dataFolder, startGatewayProcess } from '../gateway-process.ts';
 import { COMMAND, withhold } from '../command.ts';
+import { pluck } from '../../conformance/value.ts';
 
 const SECRET = 'Xyzzy4711';
 const isRoot = process.getuid?.() === 0;
@@ -194,10 +195,7 @@ suite('presence withhold', () => {
       await withhold(folder.path, '--identity', 'x', '--yes', '--reason', 'x'),
       await withhold(folder.path, '--identity', 'x', '--dry-run'),
     ];
-    assert.deepEqual(
-      runs.map(({ code }) => code),
-      [1, 2, 2],
-    );
+    assert.deepEqual(pluck(runs, 'code'), [1, 2, 2]);
     assert.match(runs[0]?.stderr ?? '', /--reason/);
     for (const { stderr } of runs.slice(1)) assert.match(stderr, /no log/);
     assert.deepEqual(await readdir(folder.path), []);

@@ -105,7 +105,6 @@ async function leaderOf({ nats }: Cluster): Promise<number> {
   const leader = await until(
     () => nats.leader('PRESENCE'),
     (found) => found !== undefined,
-    () => 'the stream has no leader',
   );
   return nats.servers.findIndex(({ name }) => name === leader?.name);
 }

@@ -42,7 +42,6 @@ logfile="${log}"
   await until(
     async () => (await stat(path)).dev !== device && (await stat(commands)).isFIFO(),
     Boolean,
-    () => 'LazyFS does not start',
   );
   const cuts = async (): Promise<number> =>
     (await readFile(log, 'latin1')).split('cache is cleared').length - 1;
@@ -51,11 +50,7 @@ logfile="${log}"
     async losePower() {
       const before = await cuts();
       await writeFile(commands, 'lazyfs::clear-cache\n');
-      await until(
-        cuts,
-        (now) => now > before,
-        () => 'LazyFS does not clear its cache',
-      );
+      await until(cuts, (now) => now > before);
     },
     async [Symbol.asyncDispose]() {
       await promisify(execFile)('fusermount3', ['-uz', path]);

@@ -130,7 +130,6 @@ before(async () => {
   await until(
     async () => log.indexWatermark(),
     (indexed) => indexed === log.head(),
-    (indexed) => `Entries up to ${indexed} are indexed.`,
   );
   // As a crash leaves it.
   await cp(folder.path, template.path, { recursive: true });
