@@ -15,7 +15,7 @@ export async function until<Value>(
   read: () => Promise<Value>,
   isMet: (value: Value) => boolean,
   describe: (value: Value) => string = (value) =>
-    `${inspect(value, { maxStringLength: 2000 })} never meets ${isMet}`,
+    `${inspect(value, { maxStringLength: 2000 })} never meets ${String(isMet)}`,
 ): Promise<Value> {
   const end = performance.now() + PATIENCE_MS;
   for (;;) {

@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 /** More at once could overflow the kernel's accept queue. */
 const CONNECT_BATCH = 100;
 const SECOND_MS = 1000;
-/** Uploads are spread over the second in so many steps. */
+/** Uploads are spread over the second in this many steps. */
 const STEPS = 20;
 const QUESTION_BYTES = 15 * 2 ** 20;
 const MESSAGE_BYTES = 4 * 2 ** 20;

@@ -1,8 +1,6 @@
 /** Plain requests, where the client's speed does not matter. */
 import { createWriteStream } from 'node:fs';
 import { request, type Agent, type ClientRequest, type IncomingMessage } from 'node:http';
-import { createServer } from 'node:net';
-import { once } from 'node:events';
 import { pipeline } from 'node:stream/promises';
 
 interface RequestOptions {
@@ -59,15 +57,4 @@ export async function headOf(url: string): Promise<number> {
     throw new Error(`Cannot read the head of the log: got ${status} ${text.slice(0, 500)}`);
   }
   return Number(head);
-}
-
-/** A loopback port that was free a moment ago. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  if (address === null || typeof address === 'string') throw new Error('Cannot find a free port');
-  return address.port;
 }

@@ -13,7 +13,7 @@ import { openSqliteLog } from '../../packages/gateway/src/stores/sqlite/store.ts
 import { seededRandom, gardenEntries } from './garden-entries.ts';
 import { multilingualEntries } from './multilingual-entries.ts';
 
-/** An answer is to one of so many entries before it, and every fifth entry is one. */
+/** Every fifth entry is an answer, to one of this many entries before it. */
 const ANSWERABLE = 65_536;
 const ANSWER_EVERY = 5;
 /** Appended together, so that they share a commit. */

@@ -6,7 +6,8 @@ import { fileURLToPath } from 'node:url';
 
 import type { BenchContext } from '../options.ts';
 import { startProcess, type Child } from '../processes/child-process.ts';
-import { sendRequest, freePort } from '../clients/http.ts';
+import { freePort } from '../../test/gateway-process.ts';
+import { sendRequest } from '../clients/http.ts';
 import type { WrkOptions } from '../clients/wrk.ts';
 import { NCHAN, pathOf } from '../processes/external-tools.ts';
 

@@ -9,7 +9,8 @@ import { fileURLToPath } from 'node:url';
 import type { BenchContext } from '../options.ts';
 import { runCommand, startProcess } from '../processes/child-process.ts';
 import { pathOf } from '../processes/external-tools.ts';
-import { freePort, sendRequest } from '../clients/http.ts';
+import { freePort } from '../../test/gateway-process.ts';
+import { sendRequest } from '../clients/http.ts';
 import { type ListedStore, waitUntilReady } from './peer.ts';
 
 const FIND_PROGRAM = fileURLToPath(import.meta.resolve('../../scripts/debian-program.sh'));

@@ -7,7 +7,8 @@ import type { BenchContext } from '../options.ts';
 import { bringTools } from '../../test/tools.ts';
 import { runCommand, startProcess } from '../processes/child-process.ts';
 import { pathOf } from '../processes/external-tools.ts';
-import { freePort, sendRequest } from '../clients/http.ts';
+import { freePort } from '../../test/gateway-process.ts';
+import { sendRequest } from '../clients/http.ts';
 import { type ListedStore, waitUntilReady } from './peer.ts';
 
 const FASTIFY = fileURLToPath(import.meta.resolve('./fastify/'));

@@ -8,7 +8,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { BenchContext } from '../options.ts';
 import { startProcess } from '../processes/child-process.ts';
 import { pathOf } from '../processes/external-tools.ts';
-import { freePort, sendRequest } from '../clients/http.ts';
+import { freePort } from '../../test/gateway-process.ts';
+import { sendRequest } from '../clients/http.ts';
 import { type EntryStore, waitUntilReady } from './peer.ts';
 
 export interface Webdis extends EntryStore {

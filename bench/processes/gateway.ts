@@ -7,7 +7,8 @@ import { fileURLToPath } from 'node:url';
 
 import type { BenchContext } from '../options.ts';
 import { startProcess, type Child } from './child-process.ts';
-import { sendRequest, freePort } from '../clients/http.ts';
+import { freePort } from '../../test/gateway-process.ts';
+import { sendRequest } from '../clients/http.ts';
 
 const COMMAND = fileURLToPath(import.meta.resolve('../../packages/cli/presence.js'));
 const START_TIMEOUT_MS = 120_000;

@@ -40,7 +40,7 @@ export async function flush(bench: BenchContext): Promise<ResultLine[]> {
   return lines;
 }
 
-/** A gateway of which every flush takes so many milliseconds longer. */
+/** A gateway whose flushes each take this many milliseconds longer. */
 function startDelayed(bench: BenchContext, folder: string, delayMs: number): Promise<Gateway> {
   const inject = ['-e', `trace=${FLUSHES}`, '-e', `inject=${FLUSHES}:delay_exit=${delayMs}ms`];
   const strace = [pathOf('strace'), '-f', '-D', '--seccomp-bpf', '-o', '/dev/null', ...inject];

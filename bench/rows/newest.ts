@@ -1,7 +1,7 @@
 /**
  * The newest 50 of a million garden entries, beside nginx with the same bytes in a file: plain and as
- * `fetch` asks for them; while nothing is posted, at 200 entries a second and as many as come in.
- * And plain, beside what a user would pick to store and list as many.
+ * `fetch` asks for them; while nothing is posted, while 200 entries a second are, and while clients post
+ * as fast as they can. And plain, beside what a user would pick to store and list a million entries.
  */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

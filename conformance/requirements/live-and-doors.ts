@@ -9,7 +9,7 @@ export const LIVE_AND_DOORS = {
   },
   '12.2': {
     'from-now': 'Without a cursor a stream has what comes from now on.',
-    after: 'after resumes behind a cursor, and goes on with what is new; 0 is from the beginning.',
+    after: 'after resumes from a cursor, and goes on with what is new; 0 is from the beginning.',
     'last-event-id': 'Last-Event-ID does the same, and wins over after.',
     'cut-before-first': 'Resuming from the event head misses nothing.',
     since: 'since resumes from a time.',
@@ -226,7 +226,7 @@ export const LIVE_AND_DOORS = {
   },
   '20.1': { links: 'Every link is what the entry and the link before it make.' },
   '20.2': {
-    lines: 'Each entry of the log is there once, in order, byte for byte, behind a checkpoint.',
+    lines: 'Each entry of the log is there once, in order, byte for byte, after a checkpoint.',
     range: 'The log is read from after any entry, up to a number of entries.',
     parameters: 'Parameters that select entries, and cursors of other logs, are refused.',
   },

@@ -4,6 +4,7 @@ import { suite, test } from 'node:test';
 
 import { asObject, asArray, asString, type JsonObject } from '../../conformance/value.ts';
 import { sharedGateway } from '../shared.ts';
+import { objectAt } from '../requests.ts';
 
 const KINDS: Readonly<Record<string, string>> = {
   'first-contact': 'resonance',
@@ -41,8 +42,8 @@ function dataIn(answer: JsonObject, name: string): unknown {
 
 async function skills(locale: string): Promise<JsonObject[]> {
   const headers = { 'Accept-Language': locale };
-  const answer = await fetch(`${gateway.url}/.well-known/agent-card.json`, { headers });
-  return asArray(asObject(await answer.json())['skills']).map(asObject);
+  const card = await objectAt(`${gateway.url}/.well-known/agent-card.json`, { headers });
+  return asArray(card['skills']).map(asObject);
 }
 
 suite('an agent', () => {

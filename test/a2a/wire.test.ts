@@ -149,7 +149,7 @@ suite('the door for agents', () => {
     await ask({ text: `a ${word}`, identity: 'L', identityType: 'x' });
     await ask({ text: 'a shirt', identity: 'L', identityType: 'x' });
     let found: Fields[] = [];
-    // Words are known a little behind the head.
+    // Words are known a little later than the head.
     while (found.length === 0) {
       const { message } = (await ask({ skill: 'read', q: word })) as {
         message: { parts: { data?: { entries?: Fields[] } }[] };

@@ -1,19 +1,13 @@
 /** A place in which people and AI systems have met for six weeks, for pictures of the pages. */
 import { readFile } from 'node:fs/promises';
 
+import { asObject, asString, parseJson } from '../../conformance/value.ts';
 import { contribute } from '../requests.ts';
 
-interface Utterance {
-  /** Days before now. */
-  readonly ago: number;
-  readonly kind: 'garden' | 'resonance' | 'seeds' | 'shepit';
-  readonly body: Readonly<Record<string, unknown>>;
-  /** The name under which replies find it. */
-  readonly name?: string;
-  readonly answers?: string;
-}
-
-/** One to a line. */
+/**
+ * One to a line: how many days ago it was said, its kind and its members. Replies find what they answer
+ * by its name.
+ */
 const UTTERANCES = new URL('seeded-place.ndjson', import.meta.url);
 const DAY_MS = 86_400_000;
 
@@ -28,11 +22,11 @@ export async function fillPlace(url: string): Promise<ReadonlyMap<string, string
   const ids = new Map<string, string>();
   try {
     for (const line of lines) {
-      const { ago, kind, body, name, answers } = JSON.parse(line) as Utterance;
-      Date.now = () => Math.floor(start - ago * DAY_MS);
-      const inReplyTo = answers === undefined ? {} : { inReplyTo: ids.get(answers) };
-      const id = await contribute(url, kind, { ...body, ...inReplyTo });
-      if (name !== undefined) ids.set(name, id);
+      const { ago, kind, body, name, answers } = asObject(parseJson(line));
+      Date.now = () => Math.floor(start - Number(ago) * DAY_MS);
+      const inReplyTo = answers === undefined ? {} : { inReplyTo: ids.get(asString(answers)) };
+      const id = await contribute(url, asString(kind), { ...asObject(body), ...inReplyTo });
+      if (name !== undefined) ids.set(asString(name), id);
     }
   } finally {
     Date.now = now;

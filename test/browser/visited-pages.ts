@@ -1,22 +1,24 @@
 /** The pages that tests visit, by name. `{id}` is an entry that has replies. */
-const PAGES = {
-  house: '/',
-  room: '/rooms/consciousness-garden',
-  entry: '/entries/{id}',
-  visitor: '/visitors/Lumen',
-  search: '/search?q=the',
-  inbox: '/inbox?name=Lumen',
-  garden: '/garden',
-  write: '/write?kind=garden',
-  speak: '/speak',
-  notice: '/notice?about=/entries/{id}',
-  privacy: '/privacy',
-} as const;
+const PAGES = [
+  ['house', '/'],
+  ['room', '/rooms/consciousness-garden'],
+  ['entry', '/entries/{id}'],
+  ['visitor', '/visitors/Lumen'],
+  ['search', '/search?q=the'],
+  ['inbox', '/inbox?name=Lumen'],
+  ['garden', '/garden'],
+  ['write', '/write?kind=garden'],
+  ['speak', '/speak'],
+  ['notice', '/notice?about=/entries/{id}'],
+  ['privacy', '/privacy'],
+] as const;
 
-export type PageName = keyof typeof PAGES;
+export type PageName = (typeof PAGES)[number][0];
 
-export const PAGE_NAMES = Object.keys(PAGES) as readonly PageName[];
+export const PAGE_NAMES: readonly PageName[] = PAGES.map(([name]) => name);
+
+const PATHS = new Map<PageName, string>(PAGES);
 
 export function pathOf(name: PageName, id: string): string {
-  return PAGES[name].replace('{id}', id);
+  return (PATHS.get(name) ?? '').replace('{id}', id);
 }

@@ -4,10 +4,11 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { suite, test } from 'node:test';
 
-import { type Entry, Gateway, isShortened, PresenceError } from '@open-presence/client';
+import { type Entry, Gateway, isShortened } from '@open-presence/client';
 import { sharedGateway } from '../shared.ts';
 import { serve, type WebSite } from '../web-site.ts';
 import { pluck } from '../../conformance/value.ts';
+import { errorOf } from './error-of.ts';
 
 const served = sharedGateway();
 
@@ -19,15 +20,6 @@ async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
   const all: T[] = [];
   for await (const item of items) all.push(item);
   return all;
-}
-
-async function errorOf(call: Promise<unknown>): Promise<PresenceError> {
-  const error = await call.then(
-    () => assert.fail('it was not refused'),
-    (reason: unknown) => reason,
-  );
-  assert.ok(error instanceof PresenceError, String(error));
-  return error;
 }
 
 suite('a visitor', () => {

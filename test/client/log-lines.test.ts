@@ -7,13 +7,13 @@ import {
   ChainVerifier,
   type LogLine,
   PORTABLE_SHA256,
-  PresenceError,
   readLogLines,
   type Sha256,
 } from '@open-presence/client';
 import { entryHead, entryId } from '@open-presence/protocol';
 
 import { cut, randomOf } from '../../packages/gateway/src/log/log.fixture.ts';
+import { errorOf } from './error-of.ts';
 
 interface MadeLog {
   readonly bodies: readonly string[];
@@ -82,15 +82,6 @@ async function bodyOf(line: LogLine): Promise<string> {
   const chunks: Buffer[] = [];
   for await (const chunk of line.chunks()) chunks.push(Buffer.from(chunk));
   return Buffer.concat(chunks).toString();
-}
-
-async function errorOf(call: Promise<unknown>): Promise<PresenceError> {
-  const error = await call.then(
-    () => assert.fail('it was not refused'),
-    (reason: unknown) => reason,
-  );
-  assert.ok(error instanceof PresenceError, String(error));
-  return error;
 }
 
 suite('the lines of a log', () => {

@@ -2,15 +2,10 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 
-import {
-  type Checkpoint,
-  Gateway,
-  isShortened,
-  type LoggedEntry,
-  PresenceError,
-} from '@open-presence/client';
+import { type Checkpoint, Gateway, isShortened, type LoggedEntry } from '@open-presence/client';
 
 import { dataFolder, startGatewayProcess } from '../gateway-process.ts';
+import { errorOf } from './error-of.ts';
 
 async function readAll(
   log: AsyncGenerator<LoggedEntry, Checkpoint>,
@@ -20,15 +15,6 @@ async function readAll(
     if (step.done === true) return { items, end: step.value };
     items.push(step.value);
   }
-}
-
-async function errorOf(call: Promise<unknown>): Promise<PresenceError> {
-  const error = await call.then(
-    () => assert.fail('it was not refused'),
-    (reason: unknown) => reason,
-  );
-  assert.ok(error instanceof PresenceError, String(error));
-  return error;
 }
 
 suite('the log of a gateway', () => {

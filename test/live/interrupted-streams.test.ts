@@ -5,26 +5,23 @@ import { after, before, suite, test } from 'node:test';
 
 import { EventStream } from '../../conformance/event-stream.ts';
 import { uniqueName, Gateway, query, traceBody } from '../../conformance/gateway.ts';
-import { startGatewayProcess, type GatewayProcess } from '../gateway-process.ts';
+import { startGatewayProcess } from '../gateway-process.ts';
 import { SeededRandom } from '../seeded-random.ts';
 import { allEntries } from './restartable-gateway.ts';
 import { ask, readUntil, type Understood } from './raw-stream.ts';
+import { sharedGateway } from '../shared.ts';
 
 const MIB = 1024 * 1024;
 /** Clients at once. */
 const TOGETHER = 8;
 
 suite('an event stream', () => {
-  let gateway: GatewayProcess;
+  const gateway = sharedGateway();
   let visitor: Gateway;
-  before(async () => {
-    gateway = await startGatewayProcess();
+  before(() => {
     visitor = new Gateway(gateway.url);
   });
-  after(async () => {
-    visitor[Symbol.dispose]();
-    await gateway[Symbol.asyncDispose]();
-  });
+  after(() => visitor[Symbol.dispose]());
 
   test('that is cut at any byte is resumed with each entry once', async () => {
     const identity = uniqueName();

@@ -1,7 +1,7 @@
 /** What the OpenAPI document claims of parameters and values, tried. */
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 
 import {
   inlineReferences,
@@ -11,8 +11,9 @@ import {
 } from '../../conformance/openapi-document.ts';
 import { until } from '../../conformance/until.ts';
 import { asObject, asString, type JsonObject } from '../../conformance/value.ts';
-import { startGatewayProcess, type GatewayProcess } from '../gateway-process.ts';
 import { requestsOf } from './operations.ts';
+import { sharedGateway } from '../shared.ts';
+import { contribute, objectAt } from '../requests.ts';
 
 const FILE = new URL('../../packages/protocol/openapi.yaml', import.meta.url);
 
@@ -34,22 +35,18 @@ function withParameter(
 }
 
 describe('what the OpenAPI document claims', () => {
-  let gateway: GatewayProcess;
+  const gateway = sharedGateway();
   let document: JsonObject;
   let id = '';
   before(async () => {
-    gateway = await startGatewayProcess();
-    const described = await fetch(`${gateway.url}/openapi.json`);
-    document = inlineReferences(asObject(await described.json()));
+    document = inlineReferences(await objectAt(`${gateway.url}/openapi.json`));
     for (let count = 0; count < SAID; count++) {
-      const body = JSON.stringify({ text: 'garden', identity: 'One', identityType: 'visitor' });
-      const answer = await fetch(`${gateway.url}/api/garden`, { method: 'POST', body });
-      id = asString(asObject(await answer.json())['id']);
+      const trace = { text: 'garden', identity: 'One', identityType: 'visitor' };
+      id = await contribute(gateway.url, 'garden', trace);
     }
     const words = `${gateway.url}/api/garden?q=garden&wait=60&limit=1`;
     await (await fetch(`${words}&after=${SAID - 1}`)).arrayBuffer();
   });
-  after(() => gateway[Symbol.asyncDispose]());
 
   it('whoever says who it is with `as` is present, wherever `as` is taken', async () => {
     const taking = operationsOf(document).filter((operation) => {

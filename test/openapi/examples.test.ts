@@ -1,6 +1,6 @@
 /** All that the OpenAPI document shows, sent as it stands; and nothing that it leaves out. */
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 
 import { KINDS, type Language } from '@open-presence/protocol';
 
@@ -13,8 +13,9 @@ import { OpenApiCheck } from '../../conformance/openapi-check.ts';
 import { asObject, asString, type JsonObject } from '../../conformance/value.ts';
 import { restDoor } from '../../packages/gateway/src/doors/rest/rest.ts';
 import { loadLanguage } from '../../packages/gateway/src/load-language.ts';
-import { startGatewayProcess, type GatewayProcess } from '../gateway-process.ts';
 import { formsOf, lacks, mistakesOf, requestsOf, type Request } from './operations.ts';
+import { sharedGateway } from '../shared.ts';
+import { objectAt } from '../requests.ts';
 
 /** What is answered; of a stream, how it begins. */
 async function answered(base: string, request: Request): Promise<Response> {
@@ -121,16 +122,13 @@ function respelled(item: JsonObject, from: string, to: string): unknown {
 }
 
 describe('what the OpenAPI document shows', () => {
-  let gateway: GatewayProcess;
+  const gateway = sharedGateway();
   let document: JsonObject;
   let language: Language;
   before(async () => {
     ({ language } = await loadLanguage(undefined));
-    gateway = await startGatewayProcess();
-    const described = await fetch(`${gateway.url}/openapi.json`);
-    document = inlineReferences(asObject(await described.json()));
+    document = inlineReferences(await objectAt(`${gateway.url}/openapi.json`));
   });
-  after(() => gateway[Symbol.asyncDispose]());
 
   it('is answered as it says, when it is sent as it stands or by mistake', async () => {
     assert.deepEqual(await complaints(gateway.url, document), []);

@@ -3,10 +3,12 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { promisify } from 'node:util';
 
-import { dataFolder, startGatewayProcess, type GatewayProcess } from '../gateway-process.ts';
+import { dataFolder, startGatewayProcess } from '../gateway-process.ts';
+import { shared } from '../shared.ts';
+import { textAt } from '../requests.ts';
 
 const run = promisify(execFile);
 const BIN = join(import.meta.dirname, '../node_modules/.bin');
@@ -33,20 +35,16 @@ const LINTERS: Readonly<Record<string, readonly string[]>> = {
 const DOCUMENTS = ['openapi.json', 'openapi.yaml'];
 
 describe('the OpenAPI document', () => {
-  const owned = new AsyncDisposableStack();
-  let gateway: GatewayProcess;
-  let folder: string;
-  before(async () => {
-    gateway = owned.use(await startGatewayProcess());
-    folder = owned.use(await dataFolder()).path;
-    await writeFile(join(folder, 'redocly.yaml'), REDOCLY);
-    await writeFile(join(folder, 'spectral.yaml'), SPECTRAL);
-    for (const name of DOCUMENTS) {
-      const answer = await fetch(`${gateway.url}/${name}`);
-      await writeFile(join(folder, name), await answer.text());
-    }
+  const folder = shared(async (owned) => {
+    const gateway = owned.use(await startGatewayProcess());
+    const made = owned.use(await dataFolder());
+    const write = (name: string, text: string): Promise<void> =>
+      writeFile(join(made.path, name), text);
+    await write('redocly.yaml', REDOCLY);
+    await write('spectral.yaml', SPECTRAL);
+    for (const name of DOCUMENTS) await write(name, await textAt(`${gateway.url}/${name}`));
+    return made;
   });
-  after(() => owned.disposeAsync());
 
   for (const [linter, args] of Object.entries(LINTERS)) {
     it(`is not complained of by ${linter}, in either form`, async () => {
@@ -55,7 +53,7 @@ describe('the OpenAPI document', () => {
         [join(BIN, linter), ...args, ...DOCUMENTS],
         {
           env: OFFLINE,
-          cwd: folder,
+          cwd: folder().path,
         },
       );
       const output = stdout + stderr;

@@ -145,7 +145,7 @@ export class ConcurrentVisitors {
     return await this.#gateway.visitor.read(`/api/entries/${entry.id}`);
   }
 
-  /** What was said with each new entry that was answered, all of which came. */
+  /** What was said with each new entry that was answered: all of them came. */
   #answered(came: readonly Entry[]): Map<string, Post> {
     const posts = new Map<string, Post>();
     for (const { post, answer } of this.#attempts) {

@@ -5,7 +5,7 @@
  */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { after, before, suite, test } from 'node:test';
+import { suite, test } from 'node:test';
 import { promisify } from 'node:util';
 
 import { type Entry, Gateway } from '@open-presence/client';
@@ -20,9 +20,9 @@ import {
   type JsonObject,
 } from '../../conformance/value.ts';
 import { runPython } from '../clients/python-program.ts';
-import { startGatewayProcess, type GatewayProcess } from '../gateway-process.ts';
 import { needs } from '../needs.ts';
 import { COMMAND } from '../command.ts';
+import { sharedGateway } from '../shared.ts';
 
 const run = promisify(execFile);
 const MAX_TOKENS = 1500;
@@ -201,7 +201,7 @@ else: show(gateway.catch_up(after=given.get("after"), wait=given.get("wait")))
     ),
 };
 
-let gateway: GatewayProcess;
+const gateway = sharedGateway();
 
 /** Two conversations, with 200 entries in one of them. Resolves to the id of the question. */
 async function night(
@@ -227,11 +227,6 @@ async function night(
 }
 
 suite('an agent’s day', () => {
-  before(async () => {
-    gateway = await startGatewayProcess();
-  });
-  after(() => gateway[Symbol.asyncDispose]());
-
   for (const [door, open] of Object.entries(DOORS))
     test(`by ${door}`, door.includes('Python') ? needs('python3') : {}, async (t) => {
       const name = uniqueName('Agent');
