@@ -21,6 +21,7 @@ import {
 } from '@a2a-js/sdk/client';
 import { RequestMalformedError, TaskNotFoundError } from '@a2a-js/sdk/errors';
 import { sharedGateway } from '../shared.ts';
+import { objectAt } from '../requests.ts';
 
 type Fields = Record<string, unknown>;
 
@@ -124,9 +125,7 @@ for (const [name, transport, version] of TRANSPORTS) {
       assert.deepEqual(named['to'], ['Мавка']);
       const nameless = entryIn(messageIn(await agent.sendMessage(asked([words('Quiet.')]))).parts);
       assert.deepEqual([nameless['kind'], 'identity' in nameless], ['shepit', false]);
-      const kept: unknown = await (
-        await fetch(`${gateway.url}/api/entries/${String(named['id'])}`)
-      ).json();
+      const kept = await objectAt(`${gateway.url}/api/entries/${String(named['id'])}`);
       assert.deepEqual(kept, named);
     });
 

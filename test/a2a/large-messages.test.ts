@@ -5,6 +5,7 @@ import { suite, test } from 'node:test';
 import { asArray, asObject, asString, type JsonObject } from '../../conformance/value.ts';
 import { residentOf } from '../live/resident.ts';
 import { sharedGateway } from '../shared.ts';
+import { objectAt, textAt } from '../requests.ts';
 
 const MEGABYTE = 1024 * 1024;
 
@@ -27,10 +28,9 @@ suite('an A2A message of any size', () => {
     const own = partsIn(answer).map(({ data }) => asObject(data ?? {}));
     const paths = own.flatMap(({ id, path }) => (id === undefined ? [] : [asString(path)]));
     return await Promise.all(
-      paths.map(async (path) => {
-        const entry = await (await fetch(gateway.url + path)).text();
-        return entry.replace(/^.*?"timestamp":"[^"]*",/, '');
-      }),
+      paths.map(async (path) =>
+        (await textAt(gateway.url + path)).replace(/^.*?"timestamp":"[^"]*",/, ''),
+      ),
     );
   }
 
@@ -93,8 +93,7 @@ suite('an A2A message of any size', () => {
   });
 
   test('stores nothing if one of its many parts cannot be stored', async () => {
-    const head = async (): Promise<unknown> =>
-      asObject(await (await fetch(`${gateway.url}/api`)).json())['entries'];
+    const head = async (): Promise<unknown> => (await objectAt(`${gateway.url}/api`))['entries'];
     const atFirst = await head();
     const parts = Array.from({ length: 400 }, (_, at) => ({
       data: { skill: 'plant-seed', to: at === 399 ? [1] : 'x'.repeat(1000) },

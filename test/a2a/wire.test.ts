@@ -5,6 +5,7 @@ import { suite, test } from 'node:test';
 import { startGatewayProcess } from '../gateway-process.ts';
 import { sharedGateway } from '../shared.ts';
 import { pluck } from '../../conformance/value.ts';
+import { objectAt, textAt } from '../requests.ts';
 
 type Fields = Record<string, unknown>;
 
@@ -30,9 +31,7 @@ suite('the door for agents', () => {
     const { result } = JSON.parse(text) as { result: { message: { parts: { data?: Fields }[] } } };
     const entries = result.message.parts.flatMap(({ data }) => data?.['entry'] ?? []) as Fields[];
     assert.equal(entries.length, 2);
-    const kept = await (
-      await fetch(`${gateway.url}/api/entries/${String(entries[1]?.['id'])}`)
-    ).text();
+    const kept = await textAt(`${gateway.url}/api/entries/${String(entries[1]?.['id'])}`);
     assert.ok(kept.includes(spelled.slice(1)));
   });
 
@@ -61,16 +60,14 @@ suite('the door for agents', () => {
     const { result } = await post(`${gateway.url}/a2a`, body);
     const { parts } = (result as { message: { parts: { data?: Fields }[] } }).message;
     const path = parts.find(({ data }) => data?.['path'] !== undefined)?.data?.['path'];
-    assert.ok((await (await fetch(gateway.url + String(path))).text()).includes(deep));
+    assert.ok((await textAt(gateway.url + String(path))).includes(deep));
     const long = JSON.stringify({ text: 'y'.repeat(300_000), identity: 'L', identityType: 'x' });
     const sent = `{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"data":${long}}]}}`;
     const answer = await post(`${gateway.url}/a2a/v1/message:send`, sent);
     const { message } = answer as { message: { parts: { data?: { entry?: Fields } }[] } };
     const entry = message.parts.find(({ data }) => data?.entry !== undefined)?.data?.entry;
-    assert.equal(
-      ((await (await fetch(gateway.url + String(entry?.['path']))).json()) as Fields)['text'],
-      'y'.repeat(300_000),
-    );
+    const kept = await objectAt(gateway.url + String(entry?.['path']));
+    assert.equal(kept['text'], 'y'.repeat(300_000));
   });
 
   test('takes a message of many parts, each an entry of its own', async () => {
@@ -88,8 +85,7 @@ suite('the door for agents', () => {
     const others = told.flatMap(({ data }) => data?.others ?? []);
     assert.ok(entries.length > 1000 && others.length > 500);
     for (const { id } of others.slice(-3)) {
-      const path = `${gateway.url}/api/entries/${String(id)}`;
-      entries.push((await (await fetch(path)).json()) as Fields);
+      entries.push(await objectAt(`${gateway.url}/api/entries/${String(id)}`));
     }
     const texts = parts.map(({ data }) => data.text);
     assert.deepEqual(
@@ -163,22 +159,15 @@ suite('the door for agents', () => {
 
   test('answers what is no A2A in A2A’s own form', async () => {
     const { url } = gateway;
-    const restError = async (body: string): Promise<Fields> =>
-      (await post(`${url}/a2a/v1/message:send`, body))['error'] as Fields;
-    const code = async (body: string, headers = {}): Promise<unknown> =>
-      ((await post(`${url}/a2a`, body, headers))['error'] as Fields | undefined)?.['code'];
-    assert.equal(await code('{'), -32_700);
-    assert.equal(await code('[]'), -32_600);
-    assert.equal(await code('{"jsonrpc":"2.0","id":1,"method":"Nothing","params":{}}'), -32_601);
-    assert.equal(
-      await code('{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{}}'),
-      -32_602,
-    );
-    const task = '{"jsonrpc":"2.0","id":1,"method":"GetTask","params":{"id":"x"}}';
+    const bare = '{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{}}';
+    assert.equal(((await post(`${url}/a2a`, bare))['error'] as Fields)['code'], -32_602);
     const number = '{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"data":{"text":1}}]}}';
     const asked = `{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":${number}}`;
     const { error } = (await post(`${url}/a2a`, asked)) as { error: { data: Fields[] } };
-    for (const told of [error.data, (await restError(number))['details']]) {
+    const { error: rest } = (await post(`${url}/a2a/v1/message:send`, number)) as {
+      error: { details: Fields[] };
+    };
+    for (const told of [error.data, rest.details]) {
       const [info] = told as { metadata: Fields }[];
       assert.equal(info?.metadata['code'], 'invalid-entry');
       assert.equal(
@@ -186,11 +175,8 @@ suite('the door for agents', () => {
         '/text',
       );
     }
-    assert.equal(await code(task), -32_001);
-    assert.equal(await code(task, { 'A2A-Version': '7.0' }), -32_009);
-    const rest = await fetch(`${url}/a2a/v1/message:send`, { method: 'POST', body: '{' });
-    assert.equal(rest.status, 400);
-    assert.equal(((await rest.json()) as { error: Fields }).error['status'], 'INVALID_ARGUMENT');
+    const broken = await post(`${url}/a2a/v1/message:send`, '{');
+    assert.equal((broken['error'] as Fields)['status'], 'INVALID_ARGUMENT');
     assert.equal((await fetch(`${url}/a2a/v1/tasks/x`)).status, 404);
     assert.equal((await fetch(`${url}/a2a/v1/tasks?A2A-Version=7.0`)).status, 400);
     assert.deepEqual(await (await fetch(`${url}/a2a/v1/tasks`)).json(), {

@@ -13,6 +13,7 @@ import {
 } from '../../conformance/value.ts';
 import { CLIENTS, type Caller, type Connect } from './clients.ts';
 import { sharedGateway } from '../shared.ts';
+import { contribute } from '../requests.ts';
 
 const NAMES = [
   'first_contact',
@@ -179,17 +180,13 @@ async function reading(caller: Caller): Promise<void> {
   const waiting = done(caller, 'wait_for_news', { identity: name, seconds: 30 });
   // It may begin to wait only now: who says where it was misses nothing.
   const from = await done(caller, 'read', { limit: 0 });
-  const speak = async (): Promise<void> => {
-    const body = JSON.stringify({ text: 'news', identity: name });
-    await (await fetch(`${gateway.url}/api/shepit`, { method: 'POST', body })).text();
-  };
-  const speaking = setInterval(() => void speak(), 100);
+  const news = { text: 'news', identity: name };
+  const speaking = setInterval(() => void contribute(gateway.url, 'shepit', news), 100);
   const [entry] = words(await waiting);
   clearInterval(speaking);
   assert.equal(entry?.['text'], 'news');
   const later = { identity: name, after: from.own['head'], seconds: 30 };
-  const news = await done(caller, 'wait_for_news', later);
-  assert.ok(words(news).length > 0);
+  assert.ok(words(await done(caller, 'wait_for_news', later)).length > 0);
   const nobody = await done(caller, 'wait_for_news', { identity: uniqueName(), seconds: 0.05 });
   assert.equal(nobody.texts.length, 1);
 

@@ -6,6 +6,7 @@ import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 
 import { startGatewayProcess } from '../gateway-process.ts';
 import { COMMAND } from '../command.ts';
+import { contribute } from '../requests.ts';
 
 const ROOM = 'presence://rooms/resonance-hall';
 
@@ -47,11 +48,8 @@ async function listen(url: string, by: 'http' | 'stdio', uris: string[]): Promis
   };
 }
 
-async function say(url: string, room: string): Promise<void> {
-  const body = JSON.stringify({ text: 'heard', room });
-  const answer = await fetch(`${url}/api/shepit`, { method: 'POST', body });
-  assert.equal(answer.status, 201, await answer.text());
-}
+const say = (url: string, room: string): Promise<string> =>
+  contribute(url, 'shepit', { text: 'heard', room });
 
 suite('subscriptions', () => {
   for (const by of ['http', 'stdio'] as const) {
