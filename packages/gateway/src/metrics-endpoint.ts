@@ -6,8 +6,7 @@ import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import { createServer } from './http/connection/node-http.ts';
-import type { Log } from './log/log.ts';
-import type { GatewayMetrics, GaugeSources, LogGauges } from './metrics/gateway-metrics.ts';
+import type { GatewayMetrics, GaugeSources } from './metrics/gateway-metrics.ts';
 
 const PATH = '/metrics';
 
@@ -15,16 +14,6 @@ export interface MetricsAddress {
   readonly host: string;
   /** 0 for any that is free. */
   readonly port: number;
-}
-
-type MeasuredLog = Pick<Log, 'head' | 'searchWatermark' | 'damage' | 'withheld'> & {
-  readonly indexWatermark: () => number;
-  readonly copyLag: () => LogGauges['copyLag'];
-};
-
-interface MetricsSources extends Omit<GaugeSources, 'log'> {
-  /** Undefined until it is open. */
-  readonly log: () => MeasuredLog | undefined;
 }
 
 /** Disposing of it stops the endpoint. */
@@ -37,10 +26,10 @@ export interface StartedMetrics extends AsyncDisposable {
 /** Rejects where it cannot listen at that address. */
 export async function startMetrics(
   { host, port }: MetricsAddress,
-  { log, ...sources }: MetricsSources,
+  sources: GaugeSources,
 ): Promise<StartedMetrics> {
   const { GatewayMetrics } = await import('./metrics/gateway-metrics.ts');
-  const counted = new GatewayMetrics({ ...sources, log: () => gaugesOf(log()) });
+  const counted = new GatewayMetrics(sources);
   const server = createServer((request, response) => {
     respond(counted, request, response).catch((error: unknown) => {
       response.writeHead(500, { 'Content-Type': 'text/plain' }).end(`${String(error)}\n`);
@@ -69,19 +58,6 @@ export async function startMetrics(
       await closed;
     },
   };
-}
-
-function gaugesOf(log: MeasuredLog | undefined): LogGauges | undefined {
-  return (
-    log && {
-      head: log.head(),
-      indexed: log.indexWatermark(),
-      searched: log.searchWatermark(),
-      unreadable: log.damage().unreadable,
-      withheld: log.withheld(),
-      copyLag: log.copyLag(),
-    }
-  );
 }
 
 async function respond(

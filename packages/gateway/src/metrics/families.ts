@@ -2,94 +2,66 @@
  * Families of metrics whose values are read when somebody asks for them. prom-client prints them; the
  * values themselves are counted elsewhere.
  */
-import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { Gauge, Registry } from 'prom-client';
 
 import type { Buckets, HistogramValue } from './cells.ts';
 
 type Labels = Readonly<Record<string, string>>;
 export type Sample<Value> = readonly [labels: Labels, value: Value];
-type Read<Value> = () => Iterable<Sample<Value>> | Promise<Iterable<Sample<Value>>>;
 
-/** What a family has. No samples where nothing is known yet. */
-export interface Samples<Value> {
-  /** Names of labels. */
-  readonly labels?: readonly string[];
-  readonly read: Read<Value>;
+/** One value without labels, or samples. Undefined where nothing is known yet. */
+type Found<Value> = Value | undefined | Iterable<Sample<Value>>;
+export type Read<Value> = () => Found<Value> | Promise<Found<Value>>;
+
+/** A value as it is printed. */
+interface Printed {
+  readonly labels: Labels;
+  readonly value: number;
+  readonly metricName?: string;
 }
 
 export class Families {
   readonly registry = new Registry();
 
   /** Only grows while the gateway runs. */
-  counter(name: string, help: string, { labels = [], read }: Samples<number>): void {
-    const counter: Counter = new Counter({
-      name,
-      help,
-      labelNames: labels,
-      registers: [this.registry],
-      async collect() {
-        const samples = await read();
-        counter.reset();
-        for (const [own, value] of samples) counter.inc(own, value);
-      },
-    });
+  counter(name: string, help: string, read: Read<number>): void {
+    this.#add('counter', name, help, () => numbers(read));
   }
 
-  gauge(name: string, help: string, { labels = [], read }: Samples<number>): void {
-    const gauge: Gauge = new Gauge({
-      name,
-      help,
-      labelNames: labels,
-      registers: [this.registry],
-      async collect() {
-        const samples = await read();
-        gauge.reset();
-        // Without labels, that has set it to 0.
-        if (labels.length === 0) gauge.remove({});
-        for (const [own, value] of samples) gauge.set(own, value);
-      },
-    });
+  gauge(name: string, help: string, read: Read<number>): void {
+    this.#add('gauge', name, help, () => numbers(read));
   }
 
-  histogram(name: string, help: string, buckets: Buckets, samples: Samples<HistogramValue>): void {
-    const { labels: labelNames = [], read } = samples;
-    const form = { name, help, labelNames, buckets: [...buckets.bounds], registers: [] };
-    this.registry.registerMetric(new ReadHistogram(form, read));
+  histogram(name: string, help: string, buckets: Buckets, read: Read<HistogramValue>): void {
+    const bounds = [...buckets.bounds.map(String), '+Inf'];
+    this.#add('histogram', name, help, async () =>
+      samplesIn(await read()).flatMap(([labels, { cumulative, sum }]) => [
+        ...bounds.map((le, at) => {
+          return {
+            metricName: `${name}_bucket`,
+            labels: { le, ...labels },
+            value: cumulative[at] ?? 0,
+          };
+        }),
+        { metricName: `${name}_sum`, labels, value: sum },
+        { metricName: `${name}_count`, labels, value: cumulative.at(-1) ?? 0 },
+      ]),
+    );
+  }
+
+  /** prom-client would count by itself: the registry only calls `get`. */
+  #add(type: string, name: string, help: string, print: () => Promise<Printed[]>): void {
+    const get = async (): Promise<object> => ({ type, name, help, values: await print() });
+    const family = new Gauge({ name, help, registers: [] });
+    this.registry.registerMetric(Object.assign(family, { get }));
   }
 }
 
-type HistogramObject = Awaited<ReturnType<Histogram['get']>>;
+async function numbers(read: Read<number>): Promise<Printed[]> {
+  return samplesIn(await read()).map(([labels, value]) => ({ labels, value }));
+}
 
-type Form = ConstructorParameters<typeof Histogram>[0];
-
-/** prom-client has no way to give a histogram the counts of its buckets. */
-class ReadHistogram extends Histogram {
-  readonly #form: Form;
-  readonly #read: Read<HistogramValue>;
-
-  constructor(form: Form, read: Read<HistogramValue>) {
-    super(form);
-    this.#form = form;
-    this.#read = read;
-  }
-
-  override async get(): Promise<HistogramObject> {
-    const { name, buckets = [] } = this.#form;
-    const bounds = [...buckets, '+Inf'];
-    const values: HistogramObject['values'] = [];
-    for (const [labels, { cumulative, sum }] of await this.#read()) {
-      for (const [at, bound] of bounds.entries()) {
-        const bucket = { le: bound, ...labels };
-        values.push({ labels: bucket, value: cumulative[at] ?? 0, metricName: `${name}_bucket` });
-      }
-      values.push({ labels, value: sum, metricName: `${name}_sum` });
-      values.push({ labels, value: cumulative.at(-1) ?? 0, metricName: `${name}_count` });
-    }
-    return { ...(await new Histogram(this.#form).get()), values };
-  }
-
-  /** What the registry prints. */
-  getForPromString(): Promise<HistogramObject> {
-    return this.get();
-  }
+function samplesIn<Value extends number | HistogramValue>(found: Found<Value>): Sample<Value>[] {
+  if (found === undefined) return [];
+  return typeof found === 'object' && Symbol.iterator in found ? [...found] : [[{}, found]];
 }

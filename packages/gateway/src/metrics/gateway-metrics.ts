@@ -11,7 +11,7 @@ import { type State, STATES } from '@open-presence/protocol';
 import { collectDefaultMetrics } from 'prom-client';
 
 import manifest from '../../package.json' with { type: 'json' };
-import { Families, type Samples } from './families.ts';
+import { Families, type Read } from './families.ts';
 import {
   abortedSamples,
   DURATION_BUCKETS,
@@ -39,7 +39,7 @@ export interface GaugeSources {
   readonly nodeVersion: string | undefined;
   readonly state: () => State;
   /** Undefined until the log is open. */
-  readonly log: () => LogGauges | undefined;
+  readonly log: () => MeasuredLog | undefined;
   /** Undefined until they have been looked through once. */
   readonly notices: () => Promise<
     | {
@@ -54,14 +54,14 @@ export interface GaugeSources {
   readonly visitors: () => ReadonlyMap<string | undefined, number>;
 }
 
-export interface LogGauges {
-  readonly head: number;
-  readonly indexed: number;
-  readonly searched: number;
-  readonly unreadable: number;
-  readonly withheld: number;
+interface MeasuredLog {
+  head(): number;
+  indexWatermark(): number;
+  searchWatermark(): number;
+  damage(): { readonly unreadable: number };
+  withheld(): number;
   /** Only in a cluster. */
-  readonly copyLag:
+  copyLag():
     | {
         readonly messages: number;
         readonly seconds: number;
@@ -85,7 +85,8 @@ export class GatewayMetrics {
     this.#addGateway();
     this.#addRequests();
     this.#addOpen();
-    this.#addStore();
+    this.#addCommits();
+    this.#addLog();
     this.#addThreads();
   }
 
@@ -121,85 +122,81 @@ export class GatewayMetrics {
 
   /** Adds prom-client's metrics of the process, without those of this thread alone. */
   #addProcess(): void {
-    collectDefaultMetrics({ register: this.#families.registry });
-    for (const { name } of this.#families.registry.getMetricsAsArray())
-      if (!name.startsWith('process_')) this.#families.registry.removeSingleMetric(name);
+    const { registry } = this.#families;
+    collectDefaultMetrics({ register: registry });
+    for (const { name } of registry.getMetricsAsArray())
+      if (!name.startsWith('process_')) registry.removeSingleMetric(name);
   }
 
   #addGateway(): void {
     const families = this.#families;
-    const { folder, format, nodeVersion = '' } = this.#sources;
-    const build = {
-      version: manifest.version,
-      node: nodeVersion,
-      format: String(format),
-    };
-    families.gauge('presence_build_info', 'Always 1: what runs, and the format of its log.', {
-      labels: Object.keys(build),
-      read: () => [[build, 1]],
-    });
-    families.gauge('presence_state', '1 for the state that the gateway is in, 0 for the others.', {
-      labels: ['state'],
-      read: () => STATES.map((state) => [{ state }, Number(state === this.#sources.state())]),
-    });
-    families.gauge('presence_visitors', 'Visitors who are here now, by room.', {
-      labels: ['room'],
-      read: () => [...this.#sources.visitors()].map(([room = '', count]) => [{ room }, count]),
-    });
+    const { folder, format, nodeVersion = '', state, visitors, notices } = this.#sources;
+    const build = { version: manifest.version, node: nodeVersion, format: String(format) };
+    families.gauge('presence_build_info', 'Always 1: what runs, and the format of its log.', () => [
+      [build, 1],
+    ]);
+    families.gauge(
+      'presence_state',
+      '1 for the state that the gateway is in, 0 for the others.',
+      () => STATES.map((one) => [{ state: one }, Number(one === state())]),
+    );
+    families.gauge('presence_visitors', 'Visitors who are here now, by room.', () =>
+      visitors()
+        .entries()
+        .map(([room = '', count]) => [{ room }, count]),
+    );
     families.gauge(
       'presence_disk_free_bytes',
       'Bytes that the gateway may still write to the file system of its data folder.',
-      single(() => diskBytes(folder, 'bavail')),
+      () => diskBytes(folder, 'bavail'),
     );
-    families.gauge(
-      'presence_disk_size_bytes',
-      'Size of the file system of the data folder.',
-      single(() => diskBytes(folder, 'blocks')),
+    families.gauge('presence_disk_size_bytes', 'Size of the file system of the data folder.', () =>
+      diskBytes(folder, 'blocks'),
     );
-    const { notices } = this.#sources;
     families.gauge(
       'presence_notices_open',
       'Notices to the operator that are not closed.',
-      single(async () => (await notices())?.open),
+      async () => (await notices())?.open,
     );
     families.gauge(
       'presence_notices_oldest_timestamp_seconds',
       'When the oldest open notice came. Missing where none is open.',
-      single(async () => (await notices())?.oldest),
+      async () => (await notices())?.oldest,
     );
     families.gauge(
       'presence_notices_bytes',
       'Bytes of all notices in the data folder.',
-      single(async () => (await notices())?.bytes),
+      async () => (await notices())?.bytes,
     );
   }
 
   #addRequests(): void {
     const families = this.#families;
+    const totals = (): Iterable<RouteTotals> => HttpMetrics.totals([...this.#http.values()]);
     families.counter(
       'presence_http_requests_total',
       'Requests whose response has ended; 499: the caller left before a status was sent.',
-      { labels: ['method', 'route', 'status'], read: () => requestSamples(this.#routeTotals()) },
+      () => requestSamples(totals()),
     );
     families.counter(
       'presence_http_requests_aborted_total',
       'Requests whose caller left before the end of the response. Readers end streams so.',
-      { labels: ['method', 'route'], read: () => abortedSamples(this.#routeTotals()) },
+      () => abortedSamples(totals()),
     );
     families.histogram(
       'presence_http_request_duration_seconds',
       'From the head of a request until its response has ended, at the pace of its caller. Without event streams.',
       DURATION_BUCKETS,
-      { labels: ['method', 'route'], read: () => durationSamples(this.#routeTotals()) },
+      () => durationSamples(totals()),
     );
   }
 
   #addOpen(): void {
     const families = this.#families;
-    const byThread = (name: keyof HttpUsage): Samples<number> => ({
-      labels: ['thread'],
-      read: () => [...this.#http].map(([thread, { usage }]) => [{ thread }, usage[name]]),
-    });
+    const byThread =
+      (name: keyof HttpUsage): Read<number> =>
+      () =>
+        this.#http.entries().map(([thread, { usage }]) => [{ thread }, usage[name]]);
     families.gauge('presence_http_connections', 'Open connections.', byThread('connections'));
     families.gauge('presence_streams', 'Open event streams.', byThread('streams'));
     families.gauge(
@@ -219,104 +216,100 @@ export class GatewayMetrics {
     );
   }
 
-  #addStore(): void {
+  #addCommits(): void {
     const families = this.#families;
     const store = this.#store;
     families.counter(
       'presence_appends_total',
       'Contributions that reached the log, by what became of them.',
-      {
-        labels: ['outcome'],
-        read: () => APPEND_OUTCOMES.map((outcome) => [{ outcome }, store.appends(outcome)]),
-      },
+      () => APPEND_OUTCOMES.map((outcome) => [{ outcome }, store.appends(outcome)]),
     );
     families.histogram(
       'presence_commit_flush_seconds',
       'How long commits of entries took to be written and flushed.',
       FLUSH_BUCKETS,
-      single(() => store.flushes),
+      () => store.flushes,
     );
     families.histogram(
       'presence_commit_entries',
       'Entries of a commit.',
       ENTRY_BUCKETS,
-      single(() => store.commitEntries),
+      () => store.commitEntries,
     );
     families.histogram(
       'presence_commit_bytes',
       'Bytes of what visitors said in the entries of a commit.',
       BYTE_BUCKETS,
-      single(() => store.commitBytes),
+      () => store.commitBytes,
     );
-    const ofLog = (value: (log: LogGauges) => number | undefined): Samples<number> =>
-      single(() => {
-        const log = this.#sources.log();
-        return log && value(log);
-      });
-    families.gauge(
-      'presence_log_entries',
-      'Entries of the log.',
-      ofLog(({ head }) => head),
-    );
-    families.gauge(
-      'presence_index_lag_entries',
-      'Entries that are not in the index yet.',
-      ofLog(({ head, indexed }) => Math.max(0, head - indexed)),
+  }
+
+  #addLog(): void {
+    const families = this.#families;
+    const store = this.#store;
+    const { log } = this.#sources;
+    const lag = (reached: (log: MeasuredLog) => number): number | undefined => {
+      const measured = log();
+      return measured && Math.max(0, measured.head() - reached(measured));
+    };
+    families.gauge('presence_log_entries', 'Entries of the log.', () => log()?.head());
+    families.gauge('presence_index_lag_entries', 'Entries that are not in the index yet.', () =>
+      lag((measured) => measured.indexWatermark()),
     );
     families.gauge(
       'presence_search_lag_entries',
       'Entries that cannot be found by their words yet.',
-      ofLog(({ head, searched }) => Math.max(0, head - searched)),
+      () => lag((measured) => measured.searchWatermark()),
     );
     families.gauge(
       'presence_copy_lag_messages',
       'In a cluster: messages of the stream that this copy lacks.',
-      ofLog(({ copyLag }) => copyLag?.messages),
+      () => log()?.copyLag()?.messages,
     );
     families.gauge(
       'presence_copy_lag_seconds',
       'In a cluster: how long ago this copy was last known to have all of the stream.',
-      ofLog(({ copyLag }) => copyLag?.seconds),
+      () => log()?.copyLag()?.seconds,
     );
     families.gauge(
       'presence_stream_takes_messages',
       'In a cluster: 1 while the stream takes what is said at this gateway, else 0.',
-      ofLog(({ copyLag }) => copyLag && Number(copyLag.takesMessages)),
+      () => {
+        const copyLag = log()?.copyLag();
+        return copyLag && Number(copyLag.takesMessages);
+      },
     );
     families.gauge(
       'presence_stream_missing_servers',
       'In a cluster: servers that do not have all of the stream, as of their last answer.',
-      ofLog(({ copyLag }) => copyLag?.missingServers),
+      () => log()?.copyLag()?.missingServers,
     );
     families.gauge(
       'presence_unreadable_entries',
       'Entries that are known to be unreadable.',
-      ofLog(({ unreadable }) => unreadable),
+      () => log()?.damage().unreadable,
     );
-    families.gauge(
-      'presence_withheld_entries',
-      'Entries whose text was withheld.',
-      ofLog(({ withheld }) => withheld),
+    families.gauge('presence_withheld_entries', 'Entries whose text was withheld.', () =>
+      log()?.withheld(),
     );
     families.gauge(
       'presence_scrubber_verified_entries',
       'Entries that were verified in the background in this pass.',
-      single(() => store.scrub.at),
+      () => store.scrub.at,
     );
     families.gauge(
       'presence_scrubber_last_pass_timestamp_seconds',
       'When all entries were last verified in the background; 0: not yet.',
-      single(() => store.scrub.completed),
+      () => store.scrub.completed,
     );
   }
 
   #addThreads(): void {
     const families = this.#families;
-    const byThread = <Value>(value: (usage: ThreadUsage) => Value): Samples<Value> => ({
-      labels: ['thread'],
-      read: () =>
-        [...this.#usages].map(([thread, memory]) => [{ thread }, value(readUsage(memory))]),
-    });
+    const byThread =
+      <Value>(value: (usage: ThreadUsage) => Value): Read<Value> =>
+      () =>
+        this.#usages.entries().map(([thread, memory]) => [{ thread }, value(readUsage(memory))]);
     families.gauge(
       'presence_thread_heap_bytes',
       'JavaScript objects of a thread, and garbage that is not collected yet.',
@@ -339,22 +332,6 @@ export class GatewayMetrics {
       byThread(({ delay }) => delay),
     );
   }
-
-  #routeTotals(): Iterable<RouteTotals> {
-    return HttpMetrics.totals([...this.#http.values()]);
-  }
-}
-
-/** One value without labels. */
-function single<Value>(
-  value: () => Value | undefined | Promise<Value | undefined>,
-): Samples<Value> {
-  return {
-    async read() {
-      const found = await value();
-      return found === undefined ? [] : [[{}, found]];
-    },
-  };
 }
 
 /** Undefined while the folder is still to be created, or was removed. */

@@ -27,7 +27,7 @@ const OPEN = ['connections', 'streams', 'stalledStreams', 'bytesRead', 'bytesWri
 export type HttpUsage = Readonly<Record<(typeof OPEN)[number], number>>;
 
 /** A request whose response has ended. */
-export interface ObservedRequest {
+interface ObservedRequest {
   readonly method: string;
   readonly route: { readonly path: string };
   readonly status: number;
