@@ -42,15 +42,17 @@ export {
 export {
   CLOSE_NOTICE_PATH,
   ERASE_NOTICE_PATH,
-  NOTICES_PATH,
-  openOwnerAccess,
-  PREVIEW_PATH,
   NAMES_PATH,
+  NOTICES_PATH,
+  PREVIEW_PATH,
   READ_ONLY_PATH,
-  reloadGateway,
   SHOW_NOTICE_PATH,
   TEXTS_PATH,
-  runningGateway,
   WITHHOLD_PATH,
+} from './control/operations.ts';
+export {
+  openOwnerAccess,
+  reloadGateway,
+  runningGateway,
   type OwnerAccess,
 } from './owner-access.ts';

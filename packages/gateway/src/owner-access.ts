@@ -18,18 +18,6 @@ import { dataPathsIn } from './stores/sqlite/data-paths.ts';
 import { openFolderLog } from './stores/sqlite/folder-log.ts';
 import { openSqliteLog } from './stores/sqlite/store.ts';
 
-export {
-  CLOSE_NOTICE_PATH,
-  ERASE_NOTICE_PATH,
-  NAMES_PATH,
-  NOTICES_PATH,
-  PREVIEW_PATH,
-  READ_ONLY_PATH,
-  SHOW_NOTICE_PATH,
-  TEXTS_PATH,
-  WITHHOLD_PATH,
-} from './control/operations.ts';
-
 export interface OwnerAccessOptions {
   readonly data: string;
   /** Path of a language file, for a folder without a gateway. */

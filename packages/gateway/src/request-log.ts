@@ -107,10 +107,12 @@ export class HttpObservation implements Disposable {
     this.#memory = memory;
     this.#metrics = memory && new HttpMetrics(memory.http, memory.routes);
     const log = format && this.#opened.use(new RequestLog({ write, format }));
-    this.observe = both(
-      this.#metrics && ((request) => this.#metrics?.record(request)),
-      log?.observe,
-    );
+    const metrics = this.#metrics;
+    if (metrics === undefined && log === undefined) return;
+    this.observe = (request) => {
+      metrics?.record(request);
+      log?.observe(request);
+    };
   }
 
   /** To be called once the listener listens: records what is open in it, once a second. */
@@ -127,15 +129,4 @@ export class HttpObservation implements Disposable {
   [Symbol.dispose](): void {
     this.#opened.dispose();
   }
-}
-
-function both(
-  first: RequestObserver | undefined,
-  second: RequestObserver | undefined,
-): RequestObserver | undefined {
-  if (first === undefined || second === undefined) return first ?? second;
-  return (request) => {
-    first(request);
-    second(request);
-  };
 }

@@ -1,19 +1,15 @@
 /** Sends the events of an agents' protocol as an event stream, at the pace of its reader. */
 import { yieldPeriodically } from '../fair-turns.ts';
 import { isDisconnected } from '../http/context.ts';
-import { streamChunk, type EventStream, type StreamChunk } from '../http/response/event-stream.ts';
-import { COMMON_HEADERS, NO_STORE, vary, type Headers } from '../http/response/headers.ts';
+import {
+  EVENT_STREAM_HEADERS,
+  streamChunk,
+  type EventStream,
+  type StreamChunk,
+} from '../http/response/event-stream.ts';
+import { vary } from '../http/response/headers.ts';
 import { replaceHalves } from '../json/half-surrogates.ts';
 import type { DoorRequest } from './context.ts';
-
-const STREAM_HEADERS: Headers = {
-  'Content-Type': 'text/event-stream; charset=utf-8',
-  // Keeps proxies from buffering the stream.
-  'X-Accel-Buffering': 'no',
-  ...NO_STORE,
-  ...vary(),
-  ...COMMON_HEADERS,
-};
 
 /** Writes the frames of an event stream, each without the empty line at its end. */
 export interface EventFormat {
@@ -37,7 +33,7 @@ export async function streamEvents(
     const first = await iterator.next();
     started();
     if (isDisconnected(context)) return;
-    response.writeHead(200, STREAM_HEADERS);
+    response.writeHead(200, { ...EVENT_STREAM_HEADERS, ...vary() });
     if (request.method === 'HEAD') {
       response.end();
       return;

@@ -115,10 +115,6 @@ export class HttpListener<App extends HttpContext> implements AsyncDisposable {
     return this.#server.address;
   }
 
-  get #loopback(): boolean {
-    return this.#server.isLoopback;
-  }
-
   /** What is open now, and the bytes of all connections until now. */
   usage(): HttpUsage {
     const { openCount: streams, stalledCount: stalledStreams } = this.#eventStreams;
@@ -136,7 +132,7 @@ export class HttpListener<App extends HttpContext> implements AsyncDisposable {
       repeatedGets: this.#repeatedGets,
       eventStreams: this.#eventStreams,
       shutdown: this.#shutdown,
-      loopback: this.#loopback,
+      loopback: this.#server.isLoopback,
       routes: this.#router.routes,
     });
     this.#app = app;
@@ -149,7 +145,7 @@ export class HttpListener<App extends HttpContext> implements AsyncDisposable {
 
   #use(startup: StartupContext): void {
     this.#startup = startup;
-    this.#refusesForeignPages = startup.publicUrl === undefined && this.#loopback;
+    this.#refusesForeignPages = startup.publicUrl === undefined && this.#server.isLoopback;
   }
 
   /** Stops accepting; resolves when all requests in progress are finished. */

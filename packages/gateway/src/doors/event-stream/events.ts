@@ -22,8 +22,9 @@ import { nextTurn } from '../../fair-turns.ts';
 import { follow, type LogRange } from '../../feed/follow.ts';
 import { parameterNotes } from '../../http/parameters/parameter-check.ts';
 import { forgetHead } from '../../http/parameters/query.ts';
-import { COMMON_HEADERS, NO_STORE, vary } from '../../http/response/headers.ts';
+import { vary } from '../../http/response/headers.ts';
 import {
+  EVENT_STREAM_HEADERS,
   streamChunk,
   type EventStream,
   type StreamChunk,
@@ -44,15 +45,6 @@ import type { Visitor } from '../../presence/presence.ts';
 import { readerOf } from '../reader.ts';
 import { reportWithheld } from './withheld-events.ts';
 
-const HEADERS = {
-  'Content-Type': 'text/event-stream; charset=utf-8',
-  // Keeps proxies from buffering the stream.
-  'X-Accel-Buffering': 'no',
-  ...NO_STORE,
-  ...vary('Accept'),
-  ...COMMON_HEADERS,
-};
-
 /** How long a disconnected reader waits before it reconnects. */
 const RETRY_MS = 1000;
 /** In bytes. Bounds what a stalled reader keeps in memory. */
@@ -72,7 +64,7 @@ async function streamEvents(
 ): Promise<void> {
   const { app, request, response } = context;
   const wanted = FanOut.of(app.log).shared(await eventRequest(context, scope, framing));
-  response.writeHead(200, HEADERS);
+  response.writeHead(200, { ...EVENT_STREAM_HEADERS, ...vary('Accept') });
   if (request.method === 'HEAD') {
     response.end();
     return;
@@ -81,7 +73,7 @@ async function streamEvents(
   const given = { reader: readerOf(context), notes: parameterNotes(request) };
   forgetHead(request);
   const isEndless = wanted.limit === Number.POSITIVE_INFINITY;
-  const stream = isEndless ? app.eventStreams.addEndless(response) : app.eventStreams.add(response);
+  const stream = app.eventStreams.add(response, isEndless);
   // Not waited for: whoever waited for a stream would hold its request.
   sendStream(app, wanted, stream, given).catch((error: unknown) => {
     if (stream.isEnded) return;

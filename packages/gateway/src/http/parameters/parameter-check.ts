@@ -82,19 +82,13 @@ export function notesPart(request: CheckedRequest, others: readonly string[] = [
 }
 
 export class ParameterCheck {
-  readonly #routes: readonly Pick<DescribedRoute, 'path' | 'description'>[];
-  #pathsByName: ReadonlyMap<string, readonly string[]> | undefined;
-  #names: ReadonlySet<string> | undefined;
-
-  /** `routes` may grow until the first check. */
-  constructor(routes: readonly Pick<DescribedRoute, 'path' | 'description'>[]) {
-    this.#routes = routes;
-  }
-
+  readonly #paths: ReadonlyMap<string, readonly string[]>;
   /** The names that any path takes. */
-  get names(): ReadonlySet<string> {
-    this.#names ??= new Set([...this.#paths.keys(), EVERYWHERE, FORMAT, 'idempotency-key']);
-    return this.#names;
+  readonly names: ReadonlySet<string>;
+
+  constructor(routes: readonly Pick<DescribedRoute, 'path' | 'description'>[]) {
+    this.#paths = pathsByName(routes);
+    this.names = new Set([...this.#paths.keys(), EVERYWHERE, FORMAT, 'idempotency-key']);
   }
 
   /**
@@ -156,11 +150,6 @@ export class ParameterCheck {
   #worksAt(name: string): string | undefined {
     const paths = this.#paths.get(name);
     return paths && `it works at GET ${paths.slice(0, MAX_PATHS).join(', ')}`;
-  }
-
-  get #paths(): ReadonlyMap<string, readonly string[]> {
-    this.#pathsByName ??= pathsByName(this.#routes);
-    return this.#pathsByName;
   }
 }
 

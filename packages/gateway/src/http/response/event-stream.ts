@@ -9,6 +9,16 @@ import type { Socket } from 'node:net';
 
 import { disconnectAtEnd } from '../connection/disconnect-at-end.ts';
 import { discardInput } from '../request/discard-input.ts';
+import { COMMON_HEADERS, type Headers, NO_STORE } from './headers.ts';
+
+/** Sent before the events of any stream. */
+export const EVENT_STREAM_HEADERS: Headers = {
+  'Content-Type': 'text/event-stream; charset=utf-8',
+  // Keeps proxies from buffering the stream.
+  'X-Accel-Buffering': 'no',
+  ...NO_STORE,
+  ...COMMON_HEADERS,
+};
 
 /** Part of a stream, as it is written to the socket. */
 export interface StreamChunk {
@@ -55,17 +65,11 @@ export class EventStreams {
     this.#detach = detach;
   }
 
-  /** The headers of the response must have been flushed. */
-  add(response: ServerResponse): EventStream {
-    return this.#add(response, false);
-  }
-
-  /** The same for a stream that only its reader, a fault or the gateway's stop can end. */
-  addEndless(response: ServerResponse): EventStream {
-    return this.#add(response, true);
-  }
-
-  #add(response: ServerResponse, isEndless: boolean): EventStream {
+  /**
+   * The headers of the response must have been flushed. `isEndless`: only the reader, a fault or the gateway's
+   * stop can end the stream.
+   */
+  add(response: ServerResponse, isEndless = false): EventStream {
     const { socket } = response;
     if (socket === null || response.destroyed) return new EventStream(undefined);
     const stream = new EventStream(socket, response);
@@ -135,9 +139,12 @@ export class EventStream {
   #isEnded = false;
   /** Made when somebody asks for it: most streams only wait in their group. */
   #ended: AbortController | undefined;
-  #onEnd: (() => void) | undefined;
-  #lastChunk: StreamChunk | undefined;
-  #wroteAt: number = performance.now();
+  /** Called when the stream ends. */
+  onEnd: (() => void) | undefined;
+  /** What `end` writes if it can be read as a whole event. */
+  lastChunk: StreamChunk | undefined;
+  /** On the clock of `performance.now()`. */
+  wroteAt: number = performance.now();
   /** Whether the last chunk ended with a whole event. */
   #betweenEvents = true;
 
@@ -159,7 +166,7 @@ export class EventStream {
     if (this.#isEnded) return;
     this.#isEnded = true;
     this.#ended?.abort();
-    this.#onEnd?.();
+    this.onEnd?.();
   }
 
   /** Whether the stream has ended, whichever side ended it. */
@@ -172,21 +179,6 @@ export class EventStream {
     this.#ended ??= new AbortController();
     if (this.#isEnded) this.#ended.abort();
     return this.#ended.signal;
-  }
-
-  /** What is called when the stream ends, in place of what was to be called before. */
-  set onEnd(callback: (() => void) | undefined) {
-    this.#onEnd = callback;
-  }
-
-  /** What `end` writes if it can be read as a whole event. */
-  set lastChunk(chunk: StreamChunk | undefined) {
-    this.#lastChunk = chunk;
-  }
-
-  /** On the clock of `performance.now()`. */
-  get wroteAt(): number {
-    return this.#wroteAt;
   }
 
   /** Whether something written is still buffered. */
@@ -215,7 +207,7 @@ export class EventStream {
   /** Does not wait for a reader who stalls: it resumes from its cursor, as after any other end. */
   end(): void {
     const { isStalled: stalls } = this;
-    if (this.#lastChunk !== undefined) this.writeIfIdle(this.#lastChunk);
+    if (this.lastChunk !== undefined) this.writeIfIdle(this.lastChunk);
     this.closed();
     if (stalls) this.#socket?.destroy();
     else if (this.#response !== undefined) this.#response.end();
@@ -232,7 +224,7 @@ export class EventStream {
 
   #send({ chunk, payloadStart: from }: StreamChunk): void {
     if (this.#isEnded) return;
-    this.#wroteAt = performance.now();
+    this.wroteAt = performance.now();
     this.#socket?.write(this.#isChunked ? chunk : chunk.subarray(from, -2));
   }
 }
