@@ -6,10 +6,9 @@ import { GUESSED_PATHS } from './doors/docs/guessed-paths.ts';
 import { feedsDoor } from './doors/feeds/feeds.ts';
 import { healthDoor } from './doors/health/health.ts';
 import { mcpDoor } from './doors/mcp/mcp.ts';
-import { markPresent } from './doors/reader.ts';
+import { markPresent, untilNamedIsThere } from './doors/reading.ts';
 import { noticeDoor } from './doors/notice/notice.ts';
 import { restDoor } from './doors/rest/rest.ts';
-import { untilNamedIsThere } from './doors/seen.ts';
 import { webDoor } from './doors/web/web.ts';
 import { Router } from './http/router.ts';
 

@@ -42,7 +42,7 @@ import {
 } from './event-request.ts';
 import { FanOut, type Framing } from './fan-out.ts';
 import type { Visitor } from '../../presence/presence.ts';
-import { readerOf } from '../reader.ts';
+import { readerOf } from '../reading.ts';
 import { reportWithheld } from './withheld-events.ts';
 
 /** How long a disconnected reader waits before it reconnects. */

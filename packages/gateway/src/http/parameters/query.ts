@@ -14,7 +14,7 @@
 import type { IncomingMessage } from 'node:http';
 
 import { yieldPeriodically } from '../../fair-turns.ts';
-import { canonicalNames } from './parameter-names.ts';
+import { canonicalName } from '../../near-names.ts';
 
 type WithUrl = Pick<IncomingMessage, 'url'>;
 
@@ -25,6 +25,11 @@ const BREAK = /%[0-7c-f][\da-f]|(?<!%|%.)[!-$&-~]/gi;
 
 /** The parser returns trees of pieces, which take long to join if they are many. */
 const PARTS_PER_GROUP = 16;
+
+/** What may be in a name that is spelled otherwise. */
+const UNUSUAL = /[%+[]|amp;/;
+/** Longer names are none of ours, however they are encoded. */
+const MAX_NAME_LENGTH = 128;
 
 const longQueries = new WeakMap<WithUrl, URLSearchParams>();
 
@@ -122,4 +127,29 @@ export function* partsOf(text: string): Generator<string, void, undefined> {
     yield text.slice(start, end);
     start = end;
   }
+}
+
+/**
+ * A query, or whole pairs of one, with each known name as this contract spells it (PROTOCOL.md section 1.7).
+ * Callers percent-encode names, write lists as `NAME[]` or `NAME[0]`, and copy `&amp;` from a page.
+ */
+function canonicalNames(query: string, known: ReadonlySet<string>): string {
+  if (!UNUSUAL.test(query)) return query;
+  return query
+    .split('&')
+    .map((pair) => {
+      const equals = pair.indexOf('=');
+      const nameEnd = equals === -1 ? pair.length : equals;
+      if (nameEnd > MAX_NAME_LENGTH) return pair;
+      const name = pair.slice(0, nameEnd);
+      if (!UNUSUAL.test(name)) return pair;
+      const canonical = canonicalName(decodedName(name));
+      return known.has(canonical) ? canonical + pair.slice(nameEnd) : pair;
+    })
+    .join('&');
+}
+
+function decodedName(name: string): string {
+  const [first] = new URLSearchParams(`&${name}`).keys();
+  return first ?? '';
 }

@@ -1,0 +1,43 @@
+/** Before a read: its caller becomes present, and it waits for what the caller has seen elsewhere. */
+import { queryOf } from '../http/parameters/query.ts';
+import { untilSeen } from '../operations/until-seen.ts';
+import { visitorFor } from '../operations/who-is-here.ts';
+import type { Visitor } from '../presence/presence.ts';
+import type { DoorRequest } from './context.ts';
+
+/** Matches every spelling of the parameter `as`, so that URLs without it are not parsed. */
+const AS = /[?&](?:a|%61)(?:s|%73)=/;
+
+/** The visitor that the request names as its reader, with the room that it reads. */
+export function readerOf({ app, request, params }: DoorRequest): Visitor | undefined {
+  if (!AS.test(request.url ?? '')) return undefined;
+  const query = queryOf(request);
+  return visitorFor(app, query.get('as'), params['slug'] ?? query.get('room'));
+}
+
+/** Makes the reader present if the request names one (PROTOCOL.md section 13). */
+export function markPresent(context: DoorRequest): void {
+  const reader = readerOf(context);
+  if (reader !== undefined) context.app.presence.recordRequest(reader);
+}
+
+/**
+ * Matches queries that may name an entry, in every spelling, so that others are not parsed. Excludes `?` from
+ * names, so that it takes linear time.
+ */
+const NAMING = /[?&](?:after|before|inReplyTo|thread|[^=&?%]*%)/;
+
+/**
+ * Resolves when the log has the entries that the path and the query name (PROTOCOL.md section 8.7). Undefined if
+ * it has them now.
+ */
+export function untilNamedIsThere({
+  app,
+  request,
+  params,
+}: DoorRequest): Promise<void> | undefined {
+  const { url = '' } = request;
+  const inPath =
+    params['id'] === undefined ? undefined : untilSeen(app.log, [['id', params['id']]]);
+  return inPath ?? (NAMING.test(url) ? untilSeen(app.log, queryOf(request)) : undefined);
+}
