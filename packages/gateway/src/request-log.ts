@@ -10,7 +10,7 @@ import { pino } from 'pino';
 import type { DoorContext } from './doors/context.ts';
 import type { HttpListener } from './http/http-listener.ts';
 import type { FinishedRequest, RequestObserver } from './http/request-observer.ts';
-import { HttpMetrics } from './metrics/http-metrics.ts';
+import { HttpMetrics, type HttpMetricsMemory } from './metrics/http-metrics.ts';
 import { recordUsage } from './metrics/thread-usage.ts';
 
 export interface RequestLogOptions {
@@ -83,12 +83,6 @@ export interface ObservationOptions {
   readonly metrics: HttpMetricsMemory | undefined;
   /** The format of the log of requests; undefined where there is none. */
   readonly requestLog: RequestLogOptions['format'] | undefined;
-}
-
-export interface HttpMetricsMemory {
-  readonly usage: SharedArrayBuffer;
-  readonly http: SharedArrayBuffer;
-  readonly routes: readonly string[];
 }
 
 /** Connects a listener to the metrics of its thread and to the log of requests, where they are on. */

@@ -46,11 +46,6 @@ export interface HttpUsage {
   readonly bytesWritten: number;
 }
 
-interface EarlyRequest {
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
-}
-
 export class HttpListener<App extends HttpContext> implements AsyncDisposable {
   #startup: StartupContext;
   readonly #router: Router<App>;
@@ -64,7 +59,7 @@ export class HttpListener<App extends HttpContext> implements AsyncDisposable {
   /** Whether only this machine can reach it, so that pages of other sites must not. */
   #refusesForeignPages = false;
   /** Requests that wait until the log is open. */
-  readonly #earlyRequests = new Set<EarlyRequest>();
+  readonly #earlyRequests = new Map<ServerResponse, IncomingMessage>();
 
   private constructor(
     startup: StartupContext,
@@ -137,7 +132,7 @@ export class HttpListener<App extends HttpContext> implements AsyncDisposable {
     });
     this.#app = app;
     this.#use(app);
-    for (const { request, response } of this.#earlyRequests) {
+    for (const [response, request] of this.#earlyRequests) {
       this.#router.dispatch(app, request, response);
     }
     this.#earlyRequests.clear();
@@ -153,7 +148,7 @@ export class HttpListener<App extends HttpContext> implements AsyncDisposable {
     this.#shutdown.start();
     this.#eventStreams.close();
     // The log has not been opened: nothing was read, so nothing is lost.
-    for (const { response } of this.#earlyRequests) response.destroy();
+    for (const response of this.#earlyRequests.keys()) response.destroy();
     await this.#server[Symbol.asyncDispose]();
   }
 
@@ -163,18 +158,17 @@ export class HttpListener<App extends HttpContext> implements AsyncDisposable {
       return NO_ROUTE;
     }
     if (!/^\/(?!\/)/.test(request.url ?? '')) request.url = originForm(request.url ?? '');
-    const fault = this.#refusesForeignPages ? this.#foreignPageFault(request) : undefined;
-    if (fault !== undefined) {
-      const context = { app: this.#startup, request, response, params: {} };
-      runHandler(() => sendForeignPage(context, fault), context);
-      return this.#router.match(request)?.name ?? NO_ROUTE;
+    if (this.#refusesForeignPages) {
+      const { name = NO_ROUTE, storesByGet = false } = this.#router.match(request) ?? {};
+      const fault = foreignPageFault(request, storesByGet);
+      if (fault !== undefined) {
+        const context = { app: this.#startup, request, response, params: {} };
+        runHandler(() => sendForeignPage(context, fault), context);
+        return name;
+      }
     }
     if (this.#app === undefined) return this.#receiveEarly(request, response);
     return this.#router.dispatch(this.#app, request, response);
-  }
-
-  #foreignPageFault(request: IncomingMessage): GatewayError | undefined {
-    return foreignPageFault(request, this.#router.match(request)?.storesByGet === true);
   }
 
   #receiveSimple(post: SimplePost, responder: SimplePostResponder): RouteName | undefined {
@@ -198,9 +192,8 @@ export class HttpListener<App extends HttpContext> implements AsyncDisposable {
       runHandler(whileStarting, { app: this.#startup, request, response, params: {} });
       return name;
     }
-    const early = { request, response };
-    this.#earlyRequests.add(early);
-    response.once('close', () => this.#earlyRequests.delete(early));
+    this.#earlyRequests.set(response, request);
+    response.once('close', () => this.#earlyRequests.delete(response));
     return name;
   }
 }

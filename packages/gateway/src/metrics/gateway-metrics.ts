@@ -17,6 +17,7 @@ import {
   DURATION_BUCKETS,
   durationSamples,
   HttpMetrics,
+  type HttpMetricsMemory,
   type HttpUsage,
   requestSamples,
   type RouteTotals,
@@ -104,11 +105,8 @@ export class GatewayMetrics {
     return { usage: this.#addUsage(thread), store: this.#storeMemory };
   }
 
-  /** The memory of a thread that serves HTTP. `routes`: the paths that requests may have, for all threads the same. */
-  addHttpThread(
-    thread: string,
-    routes: readonly string[],
-  ): { usage: SharedArrayBuffer; http: SharedArrayBuffer; routes: readonly string[] } {
+  /** The memory of a thread that serves HTTP. */
+  addHttpThread(thread: string, routes: HttpMetricsMemory['routes']): HttpMetricsMemory {
     const http = HttpMetrics.allocate(routes);
     this.#http.set(thread, new HttpMetrics(http, routes));
     return { usage: this.#addUsage(thread), http, routes };

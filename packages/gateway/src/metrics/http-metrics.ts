@@ -46,6 +46,14 @@ export interface RouteTotals {
   readonly duration: HistogramValue;
 }
 
+/** What a thread is given to count in. */
+export interface HttpMetricsMemory {
+  readonly usage: SharedArrayBuffer;
+  readonly http: SharedArrayBuffer;
+  /** The paths that requests may have, for all threads the same. */
+  readonly routes: readonly string[];
+}
+
 export class HttpMetrics {
   readonly #routes: readonly string[];
   readonly #routeIndex: ReadonlyMap<string, number>;

@@ -34,7 +34,8 @@ export class SimpleExchange implements SimplePostResponder {
   readonly #callbacks: SimpleCallbacks;
   readonly #observer: ConnectionObserver | undefined;
   readonly #next: Continuation;
-  #method = '';
+  /** Of the last request that was not left to the parser. */
+  method = '';
   /** Undefined where no request is being answered. */
   #bytes: NonSharedBuffer | undefined;
   #respond: Respond;
@@ -53,10 +54,6 @@ export class SimpleExchange implements SimplePostResponder {
 
   get isOpen(): boolean {
     return this.#bytes !== undefined;
-  }
-
-  get method(): string {
-    return this.#method;
   }
 
   /** Returns false if the bytes must be parsed. */
@@ -88,7 +85,7 @@ export class SimpleExchange implements SimplePostResponder {
     this.#bytes = undefined;
     if (bytes === undefined) return;
     if (!this.#socket.writable) {
-      this.#observer?.finish(this.#method, undefined);
+      this.#observer?.finish(this.method, undefined);
       return;
     }
     this.#respond = respond;
@@ -121,7 +118,7 @@ export class SimpleExchange implements SimplePostResponder {
   }
 
   #open(method: 'GET' | 'POST', bytes: NonSharedBuffer): void {
-    this.#method = method;
+    this.method = method;
     this.#bytes = bytes;
     this.#observer?.start();
   }
