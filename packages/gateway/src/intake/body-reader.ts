@@ -34,7 +34,6 @@ export class BodyReader extends JsonHandler {
   readonly #present = new Set<string>();
   readonly #unknown = new UnknownNames();
   readonly #string = new StringDecoder();
-  #piece: Uint8Array = Buffer.alloc(0);
   #rootType: ValueType = 'null';
   /** The room that the body names, undefined if there is none of this name. */
   #room: string | undefined;
@@ -106,13 +105,13 @@ export class BodyReader extends JsonHandler {
   }
 
   override startPiece(bytes: Uint8Array, offset: number): void {
-    this.#piece = bytes;
+    super.startPiece(bytes, offset);
     this.#copier.startPiece(bytes, offset);
   }
 
   override endPiece(): void {
     this.#copier.endPiece();
-    this.#addToQuote(this.#piece.length);
+    this.#addToQuote(this.piece.length);
     this.#quoteFrom = 0;
   }
 
@@ -127,7 +126,6 @@ export class BodyReader extends JsonHandler {
     this.#member = undefined;
     if (!this.#isNameOpen) return;
     this.#isNameOpen = false;
-    this.#string.end();
     const { members, nameSizes, meant } = this.#kind;
     // Decoding a name costs more than looking at its size.
     const isDecoded =
@@ -157,13 +155,13 @@ export class BodyReader extends JsonHandler {
 
   override text(from: number, to: number): void {
     if (!this.#isNameOpen && !this.#isDecodingValue) return;
-    this.#string.text(this.#piece, from, to);
+    this.#string.text(this.piece, from, to);
     if (this.#isNameOpen) this.#closeLongName();
   }
 
-  override codeUnit(code: number): void {
+  override escaped(code: number): void {
     if (!this.#isNameOpen && !this.#isDecodingValue) return;
-    this.#string.codeUnit(code);
+    this.#string.escaped(code);
     if (this.#isNameOpen) this.#closeLongName();
   }
 
@@ -245,12 +243,11 @@ export class BodyReader extends JsonHandler {
     if (this.#quoted === undefined || this.#quoted.quote.length > MAX_QUOTE) return;
     const { quote } = this.#quoted;
     const end = Math.min(to, this.#quoteFrom + MAX_QUOTE + 1 - quote.length);
-    this.#quoted.quote = Buffer.concat([quote, this.#piece.subarray(this.#quoteFrom, end)]);
+    this.#quoted.quote = Buffer.concat([quote, this.piece.subarray(this.#quoteFrom, end)]);
   }
 
   #endString(): void {
     this.#isDecodingValue = false;
-    this.#string.end();
     const list = this.#lists.get(this.#member?.name ?? '');
     const hashed = this.#string.facet();
     if (hashed !== undefined) {

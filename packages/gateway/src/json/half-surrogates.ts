@@ -55,10 +55,11 @@ function isSurrogate(text: Buffer, at: number): boolean {
   return isHigh(unit) || isLow(unit);
 }
 
-function isHigh(unit: number): boolean {
+/** Of a UTF-16 code unit: whether it is the first half of a pair. */
+export function isHigh(unit: number): boolean {
   return unit >= 0xd800 && unit <= 0xdbff;
 }
 
-function isLow(unit: number): boolean {
+export function isLow(unit: number): boolean {
   return unit >= 0xdc00 && unit <= 0xdfff;
 }

@@ -1,5 +1,7 @@
 /** What the scanner reports of a JSON text while it reads it. */
 
+const NONE = Buffer.alloc(0);
+
 export type ValueType = 'object' | 'array' | 'string' | 'number' | 'true' | 'false' | 'null';
 
 /**
@@ -8,8 +10,14 @@ export type ValueType = 'object' | 'array' | 'string' | 'number' | 'true' | 'fal
  * position 0 of the next piece. The depth of a value is the number of objects and arrays around it.
  */
 export class JsonHandler {
-  /** These bytes come next. They hold whole characters; `offset` is their place in the whole text. */
-  startPiece(_bytes: Uint8Array, _offset: number): void {}
+  /** The bytes that are being read, and their place in the whole text. They hold whole characters. */
+  protected piece: Buffer = NONE;
+  protected offset = 0;
+
+  startPiece({ buffer, byteOffset, length }: Uint8Array, offset: number): void {
+    this.piece = Buffer.from(buffer, byteOffset, length);
+    this.offset = offset;
+  }
 
   endPiece(): void {}
 
@@ -38,6 +46,6 @@ export class JsonHandler {
   /** Characters of a string that were written without a backslash. */
   text(_from: number, _to: number): void {}
 
-  /** A UTF-16 code unit of a string that was written with a backslash. */
-  codeUnit(_code: number): void {}
+  /** A character that was written with a backslash, or two: its code point, or half a surrogate pair. */
+  escaped(_code: number): void {}
 }

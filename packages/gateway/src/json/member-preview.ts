@@ -7,7 +7,6 @@ export class MemberPreview extends JsonHandler {
   readonly #longest: number;
   readonly #values = new Map<string, string>();
   readonly #decoder = new TextDecoder('utf-8', { ignoreBOM: true });
-  #bytes: Uint8Array = new Uint8Array();
   #name = '';
   /** The name or value that is being read. */
   #text = '';
@@ -30,10 +29,6 @@ export class MemberPreview extends JsonHandler {
   read(): ReadonlyMap<string, string> {
     this.endValue();
     return this.#values;
-  }
-
-  override startPiece(bytes: Uint8Array): void {
-    this.#bytes = bytes;
   }
 
   override startName(): boolean {
@@ -59,11 +54,11 @@ export class MemberPreview extends JsonHandler {
   override text(from: number, to: number): void {
     if (this.#text.length >= this.#longest) return;
     const end = Math.min(to, from + 4 * this.#longest);
-    this.#text += this.#decoder.decode(this.#bytes.subarray(from, end));
+    this.#text += this.#decoder.decode(this.piece.subarray(from, end));
   }
 
-  override codeUnit(code: number): void {
-    if (this.#text.length < this.#longest) this.#text += String.fromCharCode(code);
+  override escaped(code: number): void {
+    if (this.#text.length < this.#longest) this.#text += String.fromCodePoint(code);
   }
 }
 

@@ -1,47 +1,30 @@
 /** The open objects and arrays of a text, one bit each, so that depth costs almost no memory. */
-
-const WORD = 32;
-const NONE = new Uint32Array(0);
-
 export class NestingStack {
   depth = 0;
-  /** The innermost up to 32; the lowest bit is the innermost, 1 for an object. */
-  #word = 0;
-  #bits = 0;
-  /** The others, in full words. */
-  #words: Uint32Array = NONE;
-  #used = 0;
+  /** The lowest bit of a byte is the outermost of its eight levels; 1 for an object. */
+  #bits = new Uint8Array(32);
 
   open(object: boolean): void {
-    if (this.#bits === WORD) this.#pushWord();
-    this.#word = (this.#word << 1) | (object ? 1 : 0);
-    this.#bits++;
+    const at = Math.floor(this.depth / 8);
+    if (at === this.#bits.length) this.#grow();
+    const bit = 1 << (this.depth % 8);
+    const others = (this.#bits[at] ?? 0) & ~bit;
+    this.#bits[at] = object ? others | bit : others;
     this.depth++;
   }
 
   close(): void {
-    this.#word >>>= 1;
-    this.#bits--;
     this.depth--;
-    if (this.#bits > 0 || this.#used === 0) return;
-    this.#used--;
-    this.#word = this.#words[this.#used] ?? 0;
-    this.#bits = WORD;
   }
 
   inObject(): boolean {
-    return (this.#word & 1) === 1;
+    const last = this.depth - 1;
+    return last >= 0 && ((this.#bits[Math.floor(last / 8)] ?? 0) & (1 << (last % 8))) !== 0;
   }
 
-  #pushWord(): void {
-    if (this.#used === this.#words.length) {
-      const wider = new Uint32Array(Math.max(64, this.#used * 2));
-      wider.set(this.#words);
-      this.#words = wider;
-    }
-    this.#words[this.#used] = this.#word;
-    this.#used++;
-    this.#word = 0;
-    this.#bits = 0;
+  #grow(): void {
+    const wider = new Uint8Array(2 * this.#bits.length);
+    wider.set(this.#bits);
+    this.#bits = wider;
   }
 }

@@ -34,9 +34,6 @@ class MemberCopier extends JsonHandler {
   /** Whether no member was copied, and none stands before those that are. */
   isEmpty: boolean;
   readonly #omitted: ReadonlySet<number>;
-  #bytes: Uint8Array = COMMA;
-  #offset = 0;
-
   #from: number | undefined;
 
   constructor(omitted: ReadonlySet<number>, isEmpty = true) {
@@ -45,19 +42,14 @@ class MemberCopier extends JsonHandler {
     this.isEmpty = isEmpty;
   }
 
-  override startPiece(bytes: Uint8Array, offset: number): void {
-    this.#bytes = bytes;
-    this.#offset = offset;
-  }
-
   override endPiece(): void {
     if (this.#from === undefined) return;
-    this.#copyTo(this.#bytes.length);
+    this.#copyTo(this.piece.length);
     this.#from = 0;
   }
 
   override startName(at: number): boolean {
-    if (this.#omitted.has(this.#offset + at)) return false;
+    if (this.#omitted.has(this.offset + at)) return false;
     if (!this.isEmpty) this.copied.push(COMMA);
     this.isEmpty = false;
     this.#from = at;
@@ -74,6 +66,6 @@ class MemberCopier extends JsonHandler {
   }
 
   #copyTo(end: number): void {
-    if (this.#from !== undefined) this.copied.push(this.#bytes.subarray(this.#from, end));
+    if (this.#from !== undefined) this.copied.push(this.piece.subarray(this.#from, end));
   }
 }

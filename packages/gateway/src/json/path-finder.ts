@@ -31,8 +31,6 @@ export class PathFinder extends JsonHandler {
   readonly #onValue: (value: FoundValue) => void;
   /** The values around the current one, by their depth. */
   readonly #open: OpenValue[] = [];
-  #bytes: Buffer = Buffer.alloc(0);
-  #offset = 0;
   #name = '';
   #nameStart: number | undefined;
 
@@ -45,14 +43,9 @@ export class PathFinder extends JsonHandler {
     this.#longestName = Math.max(0, ...names);
   }
 
-  override startPiece({ buffer, byteOffset, length }: Uint8Array, offset: number): void {
-    this.#bytes = Buffer.from(buffer, byteOffset, length);
-    this.#offset = offset;
-  }
-
   override startName(at: number): boolean {
     this.#name = '';
-    this.#nameStart = this.#offset + at;
+    this.#nameStart = this.offset + at;
     return true;
   }
 
@@ -60,15 +53,15 @@ export class PathFinder extends JsonHandler {
     // One character more than the longest name is enough to tell that this is another one.
     if (this.#name.length > this.#longestName) return;
     const end = Math.min(to, from + this.#longestName + 1);
-    this.#name += this.#bytes.toString('latin1', from, end);
+    this.#name += this.piece.toString('latin1', from, end);
   }
 
-  override codeUnit(code: number): void {
-    if (this.#name.length <= this.#longestName) this.#name += String.fromCharCode(code);
+  override escaped(code: number): void {
+    if (this.#name.length <= this.#longestName) this.#name += String.fromCodePoint(code);
   }
 
   override startValue(type: ValueType, depth: number, at: number): boolean {
-    const start = this.#offset + at;
+    const start = this.offset + at;
     const node = depth === 0 ? this.#root : this.#childOf(this.#open[depth - 1]);
     this.#open[depth] = { node, type, nameStart: this.#nameStart ?? start, start };
     this.#nameStart = undefined;
@@ -81,7 +74,7 @@ export class PathFinder extends JsonHandler {
     const path = value?.node?.path;
     if (value === undefined || path === undefined) return;
     const { type, nameStart, start } = value;
-    this.#onValue({ path, type, nameStart, start, end: this.#offset + at });
+    this.#onValue({ path, type, nameStart, start, end: this.offset + at });
   }
 
   #childOf(parent: OpenValue | undefined): PathNode | undefined {

@@ -9,22 +9,18 @@ const MAX_DIGITS = 1000;
 const MAX_NUMBER_LENGTH = MAX_DIGITS + 4;
 /** Shorter ones without an exponent are less than the largest double. */
 const MIN_LARGE_NUMBER_LENGTH = 309;
-const ESCAPE_LENGTH = 6;
-const NOWHERE = -1;
 const NONE = new Uint8Array(0);
 
 export class PortabilityMeter {
   #isOmitted = false;
   #hasHalves = false;
-  /** Where the escape of a high surrogate ends that still lacks its low one. */
-  #highEnd = NOWHERE;
   /** Where the current number starts in the piece, and what the pieces before have of it. */
   #numberFrom = 0;
   #number: Uint8Array = NONE;
 
   get result(): Portability {
     if (this.#isOmitted) return 'omitted';
-    return this.#hasHalves || this.#highEnd !== NOWHERE ? 'halves' : 'exact';
+    return this.#hasHalves ? 'halves' : 'exact';
   }
 
   omit(): void {
@@ -36,13 +32,9 @@ export class PortabilityMeter {
     if (levels > MAX_DEPTH) this.#isOmitted = true;
   }
 
-  /** A code unit was written as `\uXXXX`, which ends there in the text. */
-  escape(unit: number, end: number): void {
-    if (unit < 0xd800 || unit > 0xdfff) return;
-    const isHigh = unit < 0xdc00;
-    const isPair = !isHigh && this.#highEnd === end - ESCAPE_LENGTH;
-    if (!isPair && (!isHigh || this.#highEnd !== NOWHERE)) this.#hasHalves = true;
-    this.#highEnd = isHigh ? end : NOWHERE;
+  /** The escape of half a surrogate pair has no other half beside it. */
+  half(): void {
+    this.#hasHalves = true;
   }
 
   /** `at`: in the piece that is being read. */

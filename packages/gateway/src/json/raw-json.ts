@@ -65,7 +65,6 @@ export function lastValue(
 class MemberHandler extends JsonHandler {
   readonly members: RawMember[] = [];
   readonly #bytes: Buffer;
-  #offset = 0;
   #name: string | undefined;
   #nameStart: number | undefined;
   #valueStart = 0;
@@ -75,12 +74,8 @@ class MemberHandler extends JsonHandler {
     this.#bytes = bytes;
   }
 
-  override startPiece(_: Uint8Array, offset: number): void {
-    this.#offset = offset;
-  }
-
   override startValue(_: ValueType, depth: number, at: number): boolean {
-    if (depth === 1) this.#valueStart = this.#offset + at;
+    if (depth === 1) this.#valueStart = this.offset + at;
     return depth === 0;
   }
 
@@ -88,16 +83,16 @@ class MemberHandler extends JsonHandler {
     if (depth !== 1) return;
     const valueStart = this.#valueStart;
     const start = this.#nameStart ?? valueStart;
-    this.members.push({ name: this.#name, start, valueStart, end: this.#offset + at });
+    this.members.push({ name: this.#name, start, valueStart, end: this.offset + at });
   }
 
   override startName(at: number): boolean {
-    this.#nameStart = this.#offset + at;
+    this.#nameStart = this.offset + at;
     return false;
   }
 
   override endName(at: number): void {
-    const name = this.#bytes.toString('utf8', this.#nameStart, this.#offset + at);
+    const name = this.#bytes.toString('utf8', this.#nameStart, this.offset + at);
     this.#name = String(JSON.parse(name));
   }
 }

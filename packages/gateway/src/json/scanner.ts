@@ -17,6 +17,7 @@ import type { GatewayError } from '@open-presence/protocol';
 
 import type { Portability } from '../log/portability.ts';
 import type { JsonHandler, ValueType } from './handler.ts';
+import { isHigh, isLow } from './half-surrogates.ts';
 import { NestingStack } from './nesting-stack.ts';
 import { PortabilityMeter } from './portability-meter.ts';
 import * as tables from './scanner-tables.ts';
@@ -45,6 +46,8 @@ export class JsonScanner {
   #literalAt = 0;
   #unit = 0;
   #digits = 0;
+  /** An escaped high surrogate whose low one may follow, or 0. */
+  #high = 0;
   readonly #portability = new PortabilityMeter();
   /** Where the current piece begins in the whole text. */
   #offset = 0;
@@ -229,6 +232,7 @@ export class JsonScanner {
     const { length } = bytes;
     let at = from;
     while (at < length && PLAIN[bytes[at] ?? 0] === 1) at++;
+    if (this.#high !== 0 && (at > from || bytes[at] !== 0x5c)) this.#endHigh();
     if (this.#wantsText && at > from) this.#handler.text(from, at);
     if (at === length) return at;
     const byte = bytes[at];
@@ -257,7 +261,7 @@ export class JsonScanner {
       if (digit === 16) throw this.#unexpected(at, bytes);
       this.#unit = this.#unit * 16 + digit;
       this.#digits++;
-      if (this.#digits === 4) this.#endEscape(at + 1);
+      if (this.#digits === 4) this.#endHexEscape(at + 1);
     } else if (byte === 0x75) {
       this.#state = HEX;
       this.#unit = 0;
@@ -265,22 +269,42 @@ export class JsonScanner {
     } else {
       const unit = ESCAPES[byte] ?? 0;
       if (unit === 0) throw this.#unexpected(at, bytes);
-      this.#endCodeUnit(unit);
+      this.#endEscape(unit);
     }
     return at + 1;
   }
 
-  #endEscape(at: number): void {
-    const end = this.#offset + at;
-    this.#portability.escape(this.#unit, end);
+  #endHexEscape(at: number): void {
+    const unit = this.#unit;
     // PHP refuses to make an object of it.
-    if (this.#unit === 0 && this.#inName && end === this.#firstEscapeEnd) this.#portability.omit();
-    this.#endCodeUnit(this.#unit);
+    if (unit === 0 && this.#inName && this.#offset + at === this.#firstEscapeEnd)
+      this.#portability.omit();
+    const high = this.#high;
+    if (isLow(unit) && high !== 0) {
+      this.#high = 0;
+      this.#endEscape(0x10000 + ((high - 0xd800) << 10) + unit - 0xdc00);
+    } else if (isHigh(unit)) {
+      this.#endHigh();
+      this.#high = unit;
+      this.#state = STRING;
+    } else {
+      if (isLow(unit)) this.#portability.half();
+      this.#endEscape(unit);
+    }
   }
 
-  #endCodeUnit(unit: number): void {
+  #endEscape(code: number): void {
+    this.#endHigh();
     this.#state = STRING;
-    if (this.#wantsText) this.#handler.codeUnit(unit);
+    if (this.#wantsText) this.#handler.escaped(code);
+  }
+
+  /** Reports the high surrogate that no low one follows. */
+  #endHigh(): void {
+    if (this.#high === 0) return;
+    this.#portability.half();
+    if (this.#wantsText) this.#handler.escaped(this.#high);
+    this.#high = 0;
   }
 
   #inNumber(bytes: Uint8Array, from: number): number {

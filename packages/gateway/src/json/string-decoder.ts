@@ -12,8 +12,6 @@ export class StringDecoder {
   #isTooLong = false;
   #hash: FacetHash | undefined;
   #facetName: FacetName | undefined;
-  /** An escaped high surrogate whose low surrogate may follow. */
-  #high = '';
 
   /** Starts a new string. With a name, `facet` gives the facet of its value. */
   start(facetName?: FacetName): void {
@@ -21,11 +19,9 @@ export class StringDecoder {
     this.#isTooLong = false;
     this.#hash = undefined;
     this.#facetName = facetName;
-    this.#high = '';
   }
 
   text(bytes: Uint8Array, from: number, to: number): void {
-    if (this.#high !== '') this.end();
     if (this.#length + to - from > MAX_HELD) {
       this.#overflow();
       this.#hash?.update(bytes.subarray(from, to));
@@ -36,21 +32,9 @@ export class StringDecoder {
     this.#length += to - from;
   }
 
-  codeUnit(code: number): void {
-    if (this.#high === '' && (code < 0xd800 || code > 0xdfff)) {
-      this.#addCharacter(code);
-      return;
-    }
-    const isHigh = code >= 0xd800 && code <= 0xdbff;
-    if (isHigh) this.end();
-    const unit = this.#high + String.fromCharCode(code);
-    this.#high = isHigh ? unit : '';
-    if (!isHigh) this.#add(unit);
-  }
-
-  end(): void {
-    if (this.#high !== '') this.#add(this.#high);
-    this.#high = '';
+  escaped(code: number): void {
+    if ((code & 0xf800) === 0xd800 || code > 0xffff) this.#add(String.fromCodePoint(code));
+    else this.#addCharacter(code);
   }
 
   /** Bytes of the value so far; infinite if it is too long. */
@@ -58,12 +42,12 @@ export class StringDecoder {
     return this.#isTooLong ? Infinity : this.#length;
   }
 
-  /** After `end`: the value, or undefined if it is too long. */
+  /** The value, or undefined if it is too long. */
   get value(): string | undefined {
     return this.#isTooLong ? undefined : this.#bytes.toString('utf8', 0, this.#length);
   }
 
-  /** After `end`: the facet of a string that was started with a name. */
+  /** The facet of a string that was started with a name. */
   facet(): Facet | undefined {
     if (this.#facetName === undefined) return undefined;
     if (!this.#isTooLong) {
@@ -89,8 +73,7 @@ export class StringDecoder {
   }
 
   #add(text: string): void {
-    // A surrogate and another code unit take six bytes.
-    if (this.#length + 6 > MAX_HELD) this.#overflow();
+    if (this.#length + 4 > MAX_HELD) this.#overflow();
     this.#length += this.#bytes.write(text, this.#length);
   }
 

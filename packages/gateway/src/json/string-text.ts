@@ -61,49 +61,23 @@ class RootType extends JsonHandler {
 
 class Speller extends JsonHandler {
   readonly spelled: Uint8Array[] = [];
-  /** Spells the characters that were escaped. */
-  readonly #spellCharacters: (text: string) => string;
-  #bytes: Uint8Array = Buffer.alloc(0);
-  /** An escaped high surrogate whose low surrogate may follow. */
-  #high = '';
+  /** Spells a character that was escaped. */
+  readonly #spell: (text: string) => string;
 
   constructor(spell: (text: string) => string) {
     super();
-    this.#spellCharacters = spell;
-  }
-
-  override startPiece(bytes: Uint8Array): void {
-    this.#bytes = bytes;
+    this.#spell = spell;
   }
 
   override startValue(type: ValueType): boolean {
     return type === 'string';
   }
 
-  override endValue(): void {
-    this.#spellHigh();
-  }
-
   override text(from: number, to: number): void {
-    this.#spellHigh();
-    this.spelled.push(this.#bytes.subarray(from, to));
+    this.spelled.push(this.piece.subarray(from, to));
   }
 
-  override codeUnit(code: number): void {
-    const isLow = code >= 0xdc00 && code <= 0xdfff;
-    if (!isLow) this.#spellHigh();
-    const unit = this.#high + String.fromCharCode(code);
-    const isHigh = code >= 0xd800 && code <= 0xdbff;
-    this.#high = isHigh ? unit : '';
-    if (!isHigh) this.#spell(unit);
-  }
-
-  #spellHigh(): void {
-    if (this.#high !== '') this.#spell(this.#high);
-    this.#high = '';
-  }
-
-  #spell(text: string): void {
-    this.spelled.push(Buffer.from(this.#spellCharacters(text)));
+  override escaped(code: number): void {
+    this.spelled.push(Buffer.from(this.#spell(String.fromCodePoint(code))));
   }
 }

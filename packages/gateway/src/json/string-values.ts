@@ -17,7 +17,6 @@ export interface StringSink {
 const COMMA = 0x2c;
 /** Characters; longer names are those of other members. */
 const MAX_NAME_LENGTH = 32;
-const NONE = Buffer.alloc(0);
 
 /** Reads the members of an object, from after its opening brace or from the comma of a member. */
 export class StringValueReader {
@@ -45,7 +44,6 @@ export class StringValueReader {
 
 class StringValueHandler extends JsonHandler {
   readonly #sink: StringSink;
-  #bytes: Buffer = NONE;
   /** The piece as text if it is ASCII: slices of it cost less than decoding each string. */
   #ascii: string | undefined;
   #inString = false;
@@ -60,9 +58,9 @@ class StringValueHandler extends JsonHandler {
     this.#sink = sink;
   }
 
-  override startPiece({ buffer, byteOffset, length }: Uint8Array): void {
-    this.#bytes = Buffer.from(buffer, byteOffset, length);
-    this.#ascii = isAscii(this.#bytes) ? this.#bytes.toString('latin1') : undefined;
+  override startPiece(bytes: Uint8Array, offset: number): void {
+    super.startPiece(bytes, offset);
+    this.#ascii = isAscii(bytes) ? this.piece.toString('latin1') : undefined;
   }
 
   override startName(): boolean {
@@ -92,11 +90,11 @@ class StringValueHandler extends JsonHandler {
   }
 
   override text(from: number, to: number): void {
-    this.#add(this.#ascii?.slice(from, to) ?? this.#bytes.toString('utf8', from, to));
+    this.#add(this.#ascii?.slice(from, to) ?? this.piece.toString('utf8', from, to));
   }
 
-  override codeUnit(code: number): void {
-    this.#add(String.fromCharCode(code));
+  override escaped(code: number): void {
+    this.#add(String.fromCodePoint(code));
   }
 
   #add(text: string): void {
