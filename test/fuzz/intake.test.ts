@@ -8,9 +8,8 @@ import { GatewayError, KINDS, type Kind } from '@open-presence/protocol';
 import fc from 'fast-check';
 
 import { anyCharacter } from '../../packages/gateway/src/json/characters.fixture.ts';
-import { parseDraft } from '../../packages/gateway/src/intake/draft.ts';
+import { LargeBodyReader, parseDraft } from '../../packages/gateway/src/intake/draft.ts';
 import { ArraySpool, grammar } from '../../packages/gateway/src/intake/intake.fixture.ts';
-import { LargeBodyReader } from '../../packages/gateway/src/intake/large-body-reader.ts';
 import { StoredGrammar } from '../../packages/gateway/src/intake/stored-grammar.ts';
 import { expected } from './naive-intake.ts';
 

@@ -5,7 +5,7 @@
  * in four goes to the work that has waited longest.
  *
  * Invariant: No request waits for the long body or long read of another.
- * Test: `packages/gateway/src/intake/large-body-reader.test.ts` “others get their turn while a
+ * Test: `packages/gateway/src/intake/large-body.test.ts` “others get their turn while a
  *   large body is read, even if the spool never waits”
  * Test: `packages/gateway/src/doors/rest/listing.test.ts` “lets other callers get their turn”
  * Test: `packages/gateway/src/fair-turns.test.ts` “come to all who wait in the order in which they

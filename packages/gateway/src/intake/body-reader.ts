@@ -20,8 +20,15 @@ import { accepts, MAX_QUOTE, NO_QUOTE, validateBody, type BodyValue } from './bo
 import { FacetList } from './facet-list.ts';
 import type { Grammar, KindGrammar, Member } from './grammar.ts';
 import { MemberCopier } from './member-copier.ts';
-import { UnknownNames } from './near-members.ts';
-import type { ParsedDraft } from './parsed-draft.ts';
+import { type NearMember, UnknownNames } from './near-members.ts';
+
+/** A draft with what its author may be told about it. */
+export interface ParsedDraft extends Draft {
+  /** The id of the entry that `inReplyTo` names: null for a text that names none. */
+  readonly replyTo?: string | null;
+  /** Members that nearly have the name of one that the body lacks; at least one. */
+  readonly near?: readonly NearMember[];
+}
 
 export class BodyReader extends JsonHandler {
   readonly #grammar: Grammar;

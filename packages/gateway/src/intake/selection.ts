@@ -152,8 +152,7 @@ class ParameterReader {
       const values = this.#values.get(name);
       if (values === undefined) this.#values.set(name, new Set([value]));
       else values.add(value);
-      const turn = this.#yieldTurn();
-      if (turn !== undefined) await turn;
+      await this.#yieldTurn();
     }
   }
 
@@ -229,8 +228,7 @@ class ParameterReader {
     for (const value of values) {
       joined.set(facet(filter, value), at);
       at += FACET_SIZE;
-      const turn = this.#yieldTurn();
-      if (turn !== undefined) await turn;
+      await this.#yieldTurn();
     }
     return joined;
   }
@@ -244,8 +242,7 @@ class ParameterReader {
   ): Promise<string[]> {
     const found: string[] = [];
     for (const value of this.#values.get(name) ?? []) {
-      const turn = this.#yieldTurn();
-      if (turn !== undefined) await turn;
+      await this.#yieldTurn();
       if (!known.includes(value)) this.#addUnknown(name, value, known);
       else if (fixed !== undefined && value !== fixed && !otherKinds.includes(value)) {
         const elsewhere = `${quote(value)}: what is listed here has the ${name} ${quote(fixed)} only; request /api/entries?${name}=${value} instead`;
@@ -271,8 +268,7 @@ class ParameterReader {
       const value = parse(text);
       if (value === undefined) this.#addInvalid(name, wanted, quote(text));
       else parsed.push(value);
-      const turn = this.#yieldTurn();
-      if (turn !== undefined) await turn;
+      await this.#yieldTurn();
     }
     return parsed;
   }

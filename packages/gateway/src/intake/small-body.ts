@@ -13,7 +13,7 @@ import { isJsonObject, type JsonObject } from '../json/json-object.ts';
 import { replaceBreaks } from './body-buffer.ts';
 import type { KindGrammar, Rule } from './grammar.ts';
 import { UnknownNames, type NearMember } from './near-members.ts';
-import type { ParsedDraft } from './parsed-draft.ts';
+import type { ParsedDraft } from './body-reader.ts';
 
 /** Refuses what is not UTF-8, drops a byte order mark. */
 const decoder = new TextDecoder('utf-8', { fatal: true });

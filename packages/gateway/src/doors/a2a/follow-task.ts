@@ -13,8 +13,11 @@ import { RequestMalformedError, TaskNotFoundError } from '@a2a-js/sdk/errors';
 
 import { follow } from '../../feed/follow.ts';
 import { WithholdingNotifier } from '../../feed/withholding-notifier.ts';
-import { rejectParameters } from '../../intake/parameter-faults.ts';
-import { REFUSED_BY_STREAMS, requireLogOrder } from '../../intake/stream-parameters.ts';
+import {
+  REFUSED_BY_STREAMS,
+  rejectParameters,
+  requireLogOrder,
+} from '../../intake/parameter-faults.ts';
 import type { JsonObject } from '../../json/json-object.ts';
 import type { RawJson } from '../../json/raw-json.ts';
 import type { Entry, Log, Withholding } from '../../log/log.ts';

@@ -4,9 +4,8 @@ import { createHash } from 'node:crypto';
 import { isKind } from '@open-presence/protocol';
 
 import { queryOf } from '../../http/parameters/query.ts';
-import { describeForeignCursor } from '../../intake/parameter-faults.ts';
+import { describeForeignCursor, requireLogOrder } from '../../intake/parameter-faults.ts';
 import { parseCursor, parseSelection } from '../../intake/selection.ts';
-import { requireLogOrder } from '../../intake/stream-parameters.ts';
 import type { FacetCondition } from '../../log/facet.ts';
 import type { Seq } from '../../log/log.ts';
 import type { ListingScope } from '../../operations/listing-scope.ts';

@@ -27,7 +27,7 @@ import { problemOf } from '../../http/response/problem.ts';
 import { bodyChunks, discardBody } from '../../http/request/request-body.ts';
 import { SpillingWriter } from '../../http/response/spilling-writer.ts';
 import { hasManyFacets, parseDraft, SMALL_BODY_SIZE } from '../../intake/draft.ts';
-import type { ParsedDraft } from '../../intake/parsed-draft.ts';
+import type { ParsedDraft } from '../../intake/body-reader.ts';
 import { linesOf, type Line } from '../../intake/line-reader.ts';
 import type { SmallDraft } from '../../log/log.ts';
 import {

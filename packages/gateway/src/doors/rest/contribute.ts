@@ -35,7 +35,7 @@ import {
   metadataOf,
   type Contribution,
 } from '../../operations/contribution/append.ts';
-import type { ParsedDraft } from '../../intake/parsed-draft.ts';
+import type { ParsedDraft } from '../../intake/body-reader.ts';
 import { mayHaveNotes, notesMember } from '../../operations/contribution/draft-notes.ts';
 import { isNdjson, storeLines } from './contribute-lines.ts';
 import { idempotencyKeyOf } from './request-key.ts';

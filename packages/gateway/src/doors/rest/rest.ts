@@ -9,7 +9,7 @@ import { EVERYTHING, FILTER_MEMBERS, KINDS, type Kind } from '@open-presence/pro
 import type { Handler, RequestContext, StartupContext } from '../../http/context.ts';
 import { takenNames } from '../../http/parameters/parameter-check.ts';
 import { EVENT_STREAM, type Representation } from '../../http/routing/door.ts';
-import { REFUSED_BY_STREAMS } from '../../intake/stream-parameters.ts';
+import { REFUSED_BY_STREAMS } from '../../intake/parameter-faults.ts';
 import { CATCH_UP } from '../../operations/catch-up/catch-up.ts';
 import { CATCH_UP_PARAMETERS } from '../../operations/catch-up/read-catch-up.ts';
 import {

@@ -9,7 +9,7 @@ import {
 } from '@open-presence/protocol';
 
 import { readDraft, SMALL_BODY_SIZE } from '../../intake/draft.ts';
-import type { ParsedDraft } from '../../intake/parsed-draft.ts';
+import type { ParsedDraft } from '../../intake/body-reader.ts';
 import { differingMembers } from '../../json/differing-members.ts';
 import type { AppendOutcome, Draft, Entry, Log } from '../../log/log.ts';
 import type { OperationsContext } from '../context.ts';

@@ -2,7 +2,7 @@
 import { quoted } from '@open-presence/protocol';
 
 import { IDEMPOTENCY_KEY, type NearMember } from '../../intake/near-members.ts';
-import type { ParsedDraft } from '../../intake/parsed-draft.ts';
+import type { ParsedDraft } from '../../intake/body-reader.ts';
 import type { Log } from '../../log/log.ts';
 import { entryWithId } from '../find-entry.ts';
 

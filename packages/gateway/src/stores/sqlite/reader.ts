@@ -40,7 +40,6 @@ import { CHUNK_JOINER } from './segments/chunks/chunk-files.ts';
 import { type ChunkCursor, ChunkReader } from './segments/chunks/chunk-reader.ts';
 import { countBetween } from './segments/search/count-between.ts';
 import { FacetSource, type FacetSources } from './segments/search/facet-source.ts';
-import { LogScan } from './segments/search/log-scan.ts';
 import type { FromReader } from './segments/search/search-calls.ts';
 import { type RankedResult, SearchClient, unavailable } from './segments/search/search-client.ts';
 import { SegmentReader } from './segments/segment-reader.ts';
@@ -75,7 +74,7 @@ export class LogReader {
     const reader = new SegmentReader(paths, segments, (spoiled) => tell({ spoiled }));
     const rows = new RowReader(this.#log);
     this.rows = rows;
-    this.#facets = { reader, scan: new LogScan(rows, paths), shared };
+    this.#facets = { reader, log: rows, paths, shared };
     this.#entries = new EntryReader(rows, paths, this.#damage);
     this.#chain = new ChainReader(rows, this.#entries);
     this.#chunks = new ChunkReader({ paths, reader, want: (wanted) => tell({ wanted }) });
@@ -181,8 +180,7 @@ export class LogReader {
       const isUsable = isKnown && (entry?.size ?? Infinity) <= query.maxSize;
       return isUsable ? entry : undefined;
     };
-    const sources = { ...this.#facets, log: this.rows, usable };
-    return newestOfIdentities(sources, this.#range(query));
+    return newestOfIdentities({ ...this.#facets, usable }, this.#range(query));
   }
 
   protected async closeReader(): Promise<void> {

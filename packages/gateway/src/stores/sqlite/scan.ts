@@ -45,7 +45,6 @@ export class Scan {
   #left: number;
   #last: Seq | undefined;
   #rows = FIRST_PAGE_ROWS;
-  readonly #chunks: ChunkCursor | undefined;
   /** The first entry of the chunk that was skipped last. */
   #skippedTo: Seq = Infinity;
   #pageStart: ReadPosition | undefined;
@@ -55,7 +54,6 @@ export class Scan {
   constructor(options: ScanOptions) {
     this.#options = options;
     this.#left = options.limit;
-    this.#chunks = options.chunks;
     const { low, high, order } = options;
     if (low <= high) this.#next = order === 'newest' ? high : low;
   }
@@ -105,7 +103,7 @@ export class Scan {
     this.#next = next;
     this.#left -= chunk?.count ?? seqs.length;
     if (chunk !== undefined)
-      this.#followingChunk = this.#chunks?.find(this.#options.low, next ?? 0, this.#left);
+      this.#followingChunk = this.#options.chunks?.find(this.#options.low, next ?? 0, this.#left);
   }
 
   /** Adapts the size of the next pages to the size of the texts. */
@@ -141,7 +139,7 @@ export class Scan {
     const [first] = page.seqs;
     if (first === undefined || this.#left < MIN_ENTRIES_FOR_CHUNKS) return page;
     const from = first >= this.#skippedTo ? this.#skippedTo - 1 : first;
-    const chunk = this.#chunks?.find(this.#options.low, from, this.#left);
+    const chunk = this.#options.chunks?.find(this.#options.low, from, this.#left);
     if (chunk === undefined || chunk.last < (page.next ?? 0)) return page;
     if (chunk.last === first) return { seqs: [first], chunk, next: chunk.previous };
     return { seqs: page.seqs.filter((seq) => seq > chunk.last), next: chunk.last };

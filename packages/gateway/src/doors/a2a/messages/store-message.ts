@@ -4,7 +4,7 @@ import { entryPath, GatewayError, type EntryMetadata } from '@open-presence/prot
 
 import { yieldPeriodically } from '../../../fair-turns.ts';
 import { SMALL_BODY_SIZE } from '../../../intake/draft.ts';
-import type { ParsedDraft } from '../../../intake/parsed-draft.ts';
+import type { ParsedDraft } from '../../../intake/body-reader.ts';
 import { portableEntry } from '../../../json/portable-entry.ts';
 import type { RawJson } from '../../../json/raw-json.ts';
 import type { AppendOutcome, Entry } from '../../../log/log.ts';

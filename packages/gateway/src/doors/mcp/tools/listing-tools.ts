@@ -6,7 +6,7 @@ import { searchNotes, untilSearchable } from '../../../operations/search-waterma
 import { waitForEntries } from '../../../feed/wait-for-entries.ts';
 import { abortOnDisconnect } from '../../../http/context.ts';
 import { parseSeconds } from '../../../intake/selection.ts';
-import { requireLogOrder } from '../../../intake/stream-parameters.ts';
+import { requireLogOrder } from '../../../intake/parameter-faults.ts';
 import type { JsonObject } from '../../../json/json-object.ts';
 import type { Entry, ReadEnd, Selection, Seq } from '../../../log/log.ts';
 import { nextPagePath, withParameter } from '../../../operations/next-page.ts';

@@ -7,7 +7,6 @@ import { FILTER_MEMBERS } from '@open-presence/protocol';
 import { Turns } from '../../../fair-turns.ts';
 import { FACET_SIZE, isOfText } from '../../../log/facet.ts';
 import type { Entry, Seq } from '../../../log/log.ts';
-import type { RowReader } from '../log/row-reader.ts';
 import type { SeqRange } from '../seq-source.ts';
 import { FacetSource, type FacetSources, placeOf } from './search/facet-source.ts';
 import { takeSteps } from './search/search-steps.ts';
@@ -27,7 +26,6 @@ const LATER = 'SELECT identity FROM newest WHERE seq > ? LIMIT ?';
 const PAGE = 'SELECT identity, seq FROM newest WHERE seq BETWEEN ? AND ? ORDER BY seq DESC LIMIT ?';
 
 export interface NewestSources extends FacetSources {
-  readonly log: RowReader;
   /** Undefined if the entry cannot be used. Then the one before it counts. */
   readonly usable: (seq: Seq) => Promise<Entry | undefined>;
 }

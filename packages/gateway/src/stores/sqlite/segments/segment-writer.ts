@@ -1,22 +1,26 @@
 /** Writes the index of one segment from the log, in short steps. Each step is one commit. */
-import { statSync } from 'node:fs';
+import { renameSync, rmSync, statSync } from 'node:fs';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 
 import type { Kind } from '@open-presence/protocol';
 
 import type { RoomCount, Seq } from '../../../log/log.ts';
-import type { DataPaths } from '../data-paths.ts';
-import type { RowReader } from '../log/row-reader.ts';
 import type { EntryRow } from '../log/entry-row.ts';
-import { makeSegmentFolder } from '../segment-record.ts';
-import { type SharedSegments, fingerprintOf } from '../shared-segments.ts';
+import { makeSegmentFolder, type SegmentRecord } from '../segment-record.ts';
+import { fingerprintOf } from '../shared-segments.ts';
 import { EntryWords, facetTokens, type LargeRow, largeRows } from './entry-tokens.ts';
 import { identitiesIn } from './newest-of-identities.ts';
 import { RoomTally } from './room-counts.ts';
 import { ChunkBounds } from './chunks/chunk-bounds.ts';
 import { LargeRows } from './search/match-query.ts';
 import { indexFile, openIndex } from './segment-database.ts';
-import { SpoiledFile } from './segment-files.ts';
+import {
+  flushFile,
+  type SegmentsContext,
+  SpoiledFile,
+  statOf,
+  writeRecord,
+} from './segment-files.ts';
 
 /** Entries, and approximate bytes of text and facets, in a step. */
 const STEP_ENTRIES = 2048;
@@ -24,12 +28,6 @@ const STEP_SIZE = 1024 * 1024;
 const MERGE_PAGES = 64;
 /** FTS5 changes fewer rows where there is nothing to merge. */
 const MIN_MERGE_CHANGES = 2;
-
-export interface WriterContext {
-  readonly paths: DataPaths;
-  readonly log: RowReader;
-  readonly segments: SharedSegments;
-}
 
 interface LargeEntry {
   readonly entry: EntryRow;
@@ -41,7 +39,7 @@ export class SegmentWriter {
   readonly number: number;
   readonly first: Seq;
   readonly last: Seq;
-  readonly #context: WriterContext;
+  readonly #context: SegmentsContext;
   readonly #file: string;
   readonly #db: DatabaseSync;
   readonly #ino: number;
@@ -68,12 +66,12 @@ export class SegmentWriter {
   position: Seq;
 
   /** Goes on with what is there. */
-  constructor(context: WriterContext, number: number) {
-    const { paths, segments } = context;
+  constructor(context: SegmentsContext, number: number) {
+    const { paths, shared } = context;
     this.#context = context;
     this.number = number;
-    this.first = segments.firstOf(number);
-    this.last = segments.lastOf(number);
+    this.first = shared.segments.firstOf(number);
+    this.last = shared.segments.lastOf(number);
     this.#largeRows = new LargeRows(this.first);
     this.#file = indexFile(paths, number);
     makeSegmentFolder(paths, number);
@@ -125,18 +123,36 @@ export class SegmentWriter {
     this.#commit(() => this.#putChunks());
   }
 
+  /**
+   * Makes the full segment what it stays: merged as a whole, flushed, with its checksum. In steps. Readers use the
+   * old file until the sealed one takes its place; before that, `close` is called.
+   */
+  async *seal(close: () => void): AsyncGenerator<void, SegmentRecord, undefined> {
+    const { number, last } = this;
+    const { segments } = this.#context.shared;
+    this.endChunks();
+    while (this.#mergeSome()) yield;
+    const copy = `${this.#file}.new`;
+    rmSync(copy, { force: true });
+    this.#db.prepare('VACUUM INTO ?').run(copy);
+    yield;
+    flushFile(copy);
+    const counts = this.counts();
+    segments.withdraw(number);
+    close();
+    renameSync(copy, this.#file);
+    segments.publish(number, fingerprintOf(statOf(this.#file)), 'sealed');
+    return await writeRecord(this.#context, number, { last, counts, isSealed: true });
+  }
+
   /** Merges some of the index. Returns whether there may be more to merge. */
-  merge(): boolean {
+  #mergeSome(): boolean {
     // A negative number begins to merge everything.
     const pages = this.#hasBegunToMerge ? MERGE_PAGES : -MERGE_PAGES;
     const before = this.#totalChanges();
     this.#commit(() => this.#merge.run('merge', pages));
     this.#hasBegunToMerge = true;
     return this.#totalChanges() - before >= MIN_MERGE_CHANGES;
-  }
-
-  copyTo(file: string): void {
-    this.#db.prepare('VACUUM INTO ?').run(file);
   }
 
   counts(): RoomCount[] {
@@ -152,7 +168,7 @@ export class SegmentWriter {
   /** Lets readers use it, now and after each step. */
   publish(): void {
     this.#isPublished = true;
-    this.#context.segments.publish(this.number, this.#fingerprint);
+    this.#context.shared.segments.publish(this.number, this.#fingerprint);
   }
 
   close(): void {
@@ -161,7 +177,7 @@ export class SegmentWriter {
 
   /** The file does not change before the end of the commit. */
   #commit(work: () => unknown): void {
-    const { segments } = this.#context;
+    const { segments } = this.#context.shared;
     this.#assertSame(this.#fingerprint);
     this.#db.exec('BEGIN IMMEDIATE');
     try {

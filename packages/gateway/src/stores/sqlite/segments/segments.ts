@@ -23,7 +23,6 @@ import {
   writeRecord,
 } from './segment-files.ts';
 import type { SpoiledSegment } from './segment-reader.ts';
-import { sealSegment } from './seal-segment.ts';
 import { SegmentWriter } from './segment-writer.ts';
 
 type Steps = AsyncGenerator<void, void, undefined>;
@@ -213,14 +212,13 @@ export class Segments {
   }
 
   #writerOf(number: number): SegmentWriter {
-    const { paths, log } = this.#context;
     const segment = this.#segments.get(number) ?? {
       writer: undefined,
       record: undefined,
       isVerified: true,
     };
     this.#segments.set(number, segment);
-    segment.writer ??= new SegmentWriter({ paths, log, segments: this.#shared }, number);
+    segment.writer ??= new SegmentWriter(this.#context, number);
     return segment.writer;
   }
 
@@ -289,8 +287,7 @@ export class Segments {
   }
 
   async *#seal(number: number): Steps {
-    const close = (): void => this.#closeWriter(number);
-    const record = yield* sealSegment(this.#context, this.#writerOf(number), close);
+    const record = yield* this.#writerOf(number).seal(() => this.#closeWriter(number));
     this.#segments.set(number, { writer: undefined, record, isVerified: true });
   }
 

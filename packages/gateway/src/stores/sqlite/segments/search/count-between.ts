@@ -5,6 +5,7 @@ import type { Seq } from '../../../../log/log.ts';
 import type { SeqRange } from '../../seq-source.ts';
 import type { IndexConnection } from '../segment-database.ts';
 import { type FacetSources, placeOf } from './facet-source.ts';
+import { seqsWith } from './log-scan.ts';
 import { IN_ROWS, LargeRows, MatchQuery } from './match-query.ts';
 import { type SearchSteps, takeSteps } from './search-steps.ts';
 
@@ -31,10 +32,11 @@ export async function countBetween(
 }
 
 function* countIn(
-  { reader, scan, shared }: FacetSources,
+  sources: FacetSources,
   facet: Facet,
   { low, high }: SeqRange,
 ): SearchSteps<number> {
+  const { reader, shared } = sources;
   let count = 0;
   for (let at = low; at <= high;) {
     yield;
@@ -56,7 +58,7 @@ function* countIn(
       }
     }
     const to = Math.min(end, at + LOG_STEP - 1);
-    count += (yield* scan.seqsWith([facet], { from: at, to })).length;
+    count += (yield* seqsWith(sources, [facet], { from: at, to })).length;
     at = to + 1;
   }
   return count;

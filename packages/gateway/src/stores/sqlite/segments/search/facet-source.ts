@@ -14,7 +14,7 @@ import type { Order, Seq } from '../../../../log/log.ts';
 import type { SeqPage, SeqRange, SeqSource } from '../../seq-source.ts';
 import type { SharedState } from '../../shared-state.ts';
 import type { SegmentReader } from '../segment-reader.ts';
-import type { LogScan } from './log-scan.ts';
+import { type ScannedLog, seqsWith } from './log-scan.ts';
 import { MatchQuery } from './match-query.ts';
 import { type PageOf, SegmentMatches, SegmentUnavailable } from './segment-matches.ts';
 import { type SearchSteps, takeSteps } from './search-steps.ts';
@@ -23,9 +23,8 @@ import { type SearchSteps, takeSteps } from './search-steps.ts';
 const FIRST_WINDOW = 128;
 const MAX_WINDOW = 4096;
 
-export interface FacetSources {
+export interface FacetSources extends ScannedLog {
   readonly reader: SegmentReader;
-  readonly scan: LogScan;
   readonly shared: SharedState;
 }
 
@@ -107,7 +106,7 @@ export class FacetSource implements SeqSource {
     const from = isNewest ? Math.max(low, high - this.#window + 1) : low;
     const to = isNewest ? high : Math.min(high, low + this.#window - 1);
     this.#window = Math.min(MAX_WINDOW, 2 * this.#window);
-    const found = yield* this.#sources.scan.seqsWith(this.#query.facets, { from, to });
+    const found = yield* seqsWith(this.#sources, this.#query.facets, { from, to });
     const seqs = (isNewest ? found.toReversed() : found).slice(0, limit);
     const end = isNewest ? from : to;
     const last = (found.length > limit ? seqs.at(-1) : undefined) ?? end;

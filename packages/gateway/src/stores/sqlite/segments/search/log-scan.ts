@@ -15,49 +15,49 @@ const STEP = 16;
 /** Whether one of the facets of a condition is among these. */
 type FacetTest = (facets: Buffer) => boolean;
 
-export class LogScan {
-  readonly #log: RowReader;
-  readonly #paths: DataPaths;
+export interface ScannedLog {
+  readonly log: RowReader;
+  readonly paths: DataPaths;
+}
 
-  constructor(log: RowReader, paths: DataPaths) {
-    this.#log = log;
-    this.#paths = paths;
-  }
-
-  /** Ascending. Leaves out what cannot be read. */
-  *seqsWith(conditions: readonly FacetCondition[], span: SeqSpan): SearchSteps<Seq[]> {
-    const seqs: Seq[] = [];
-    const isDeep = conditions.some(hasDerived);
-    for (const row of this.#log.rows(span)) {
-      if (row.seq % STEP === 0) yield;
-      const facets = isDeep
-        ? Buffer.concat([row.facets, this.#log.answered.derived(row).facets])
-        : row.facets;
-      const unmet = testsOf(conditions).filter((test) => !test(facets));
-      const { value: first } = unmet.next();
-      if (first === undefined) seqs.push(row.seq);
-      else if (row.marked && row.large !== undefined && row.withheld === undefined) {
-        if (yield* this.#fileMeets(row.large, [first, ...unmet])) seqs.push(row.seq);
-      }
+/** Ascending. Leaves out what cannot be read. */
+export function* seqsWith(
+  { log, paths }: ScannedLog,
+  conditions: readonly FacetCondition[],
+  span: SeqSpan,
+): SearchSteps<Seq[]> {
+  const seqs: Seq[] = [];
+  const isDeep = conditions.some(hasDerived);
+  for (const row of log.rows(span)) {
+    if (row.seq % STEP === 0) yield;
+    const facets = isDeep
+      ? Buffer.concat([row.facets, log.answered.derived(row).facets])
+      : row.facets;
+    const unmet = testsOf(conditions).filter((test) => !test(facets));
+    const { value: first } = unmet.next();
+    if (first === undefined) seqs.push(row.seq);
+    else if (row.marked && row.large !== undefined && row.withheld === undefined) {
+      const file = largeFacets(paths, row.large);
+      if (yield* fileMeets(file, [first, ...unmet])) seqs.push(row.seq);
     }
-    return seqs;
   }
+  return seqs;
+}
 
-  /** Whether an entry has all of these in its files. */
-  *#fileMeets(file: string, tests: readonly FacetTest[]): SearchSteps<boolean> {
-    let unmet = tests;
-    for (const { buffer, byteOffset, length } of largeFacets(this.#paths, file)) {
-      const chunk = Buffer.from(buffer, byteOffset, length);
-      const left: FacetTest[] = [];
-      for (const test of unmet) {
-        if (!test(chunk)) left.push(test);
-        yield;
-      }
-      unmet = left;
-      if (unmet.length === 0) return true;
+/** Whether an entry has all of these in its files. */
+function* fileMeets(file: Iterable<Uint8Array>, tests: readonly FacetTest[]): SearchSteps<boolean> {
+  let unmet = tests;
+  for (const { buffer, byteOffset, length } of file) {
+    const chunk = Buffer.from(buffer, byteOffset, length);
+    const left: FacetTest[] = [];
+    for (const test of unmet) {
+      if (!test(chunk)) left.push(test);
+      yield;
     }
-    return false;
+    unmet = left;
+    if (unmet.length === 0) return true;
   }
+  return false;
 }
 
 function hasDerived(condition: FacetCondition): boolean {

@@ -97,10 +97,10 @@ export class MatchQuery {
     const all = textQuery?.all ?? NO_TERMS;
     const none = textQuery?.none ?? NO_TERMS;
     const { few, lists, rest } = divide(facets);
-    const required = batchesOf(all, MAX_TERMS / 2);
-    const excluded = batchesOf(none, MAX_TERMS / 2);
-    const parts = [...few, ...joined(take(required), 'AND')];
-    const without = joined(take(excluded), 'OR');
+    const [required = []] = batchesOf(all, MAX_TERMS / 2);
+    const [excluded = []] = batchesOf(none, MAX_TERMS / 2);
+    const parts = [...few, ...joined(required, 'AND')];
+    const without = joined(excluded, 'OR');
     const [distributed, ...others] = lists;
     const isDistributed = distributed !== undefined && parts.length > 0;
     this.common = isDistributed ? matchAll(parts) : undefined;
@@ -113,8 +113,8 @@ export class MatchQuery {
     this.rest = [
       ...others.map((list) => ({ queries: () => listQueries(list), isExcluded: false })),
       ...rest.map((query) => ({ queries: () => [query()], isExcluded: false })),
-      ...conditionsOf(all, 1, 'AND', false),
-      ...conditionsOf(none, 1, 'OR', true),
+      ...conditionsOf(all, 'AND', false),
+      ...conditionsOf(none, 'OR', true),
     ];
     const [whole, second] = this.first();
     this.whole = second === undefined && this.rest.length === 0 ? whole : undefined;
@@ -189,14 +189,13 @@ function oneQuery(query: string): RowCondition {
   return { queries: () => [query], isExcluded: false };
 }
 
-/** A condition for each batch of terms but the first ones. */
+/** A condition for each batch of terms but the first. */
 function conditionsOf(
   terms: TermList,
-  skipped: number,
   operator: 'AND' | 'OR',
   isExcluded: boolean,
 ): RowCondition[] {
-  const batches = batchesOf(terms, MAX_TERMS / 2).drop(skipped);
+  const batches = batchesOf(terms, MAX_TERMS / 2).drop(1);
   return Array.from(batches, (batch) => ({ queries: () => joined(batch, operator), isExcluded }));
 }
 
@@ -206,11 +205,6 @@ function phrase({ words, isPrefix }: Term): string {
 
 function joined(terms: readonly Term[], operator: 'AND' | 'OR'): string[] {
   return terms.length === 0 ? [] : [`(${terms.map(phrase).join(` ${operator} `)})`];
-}
-
-function take(batches: Iterator<readonly Term[], void>): readonly Term[] {
-  const step = batches.next();
-  return step.done === true ? [] : step.value;
 }
 
 /** The terms, in groups that fit into one statement. */

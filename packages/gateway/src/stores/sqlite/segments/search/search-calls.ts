@@ -38,7 +38,7 @@ interface SearchRequest<Wanted> {
   readonly wanted: Wanted;
 }
 
-export interface Matches {
+interface Matches {
   readonly page: SeqPage;
   readonly turns: number;
 }

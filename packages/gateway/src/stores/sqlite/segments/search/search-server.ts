@@ -4,7 +4,7 @@ import { GatewayError } from '@open-presence/protocol';
 import { Turns } from '../../../../fair-turns.ts';
 import { isStorageFault } from '../../../../storage-fault.ts';
 import { nextPage, rankedPages, type RankedPages } from './ranked-results.ts';
-import type { Answer, Matches, RankedPage, SearchCalls } from './search-calls.ts';
+import type { Answer, SearchCalls } from './search-calls.ts';
 import { type SearchSteps, takeSteps } from './search-steps.ts';
 import { pageOfMatches, type SearchContext } from './word-search.ts';
 
@@ -22,29 +22,22 @@ export class SearchServer implements SearchCalls {
     this.#context = context;
   }
 
-  async page({
-    search,
-    wanted,
-    turns,
-  }: Parameters<SearchCalls['page']>[0]): Promise<Answer<Matches>> {
+  readonly page: SearchCalls['page'] = async ({ search, wanted, turns }) => {
     const open = this.#begin(search, { turns });
     const answer = await this.#answer(search, open, pageOfMatches(this.#context, wanted));
     this.end(search);
     if (!('found' in answer)) return answer;
     return { found: { page: answer.found, turns: open.turns.had } };
-  }
+  };
 
-  async ranked({
-    search,
-    wanted,
-  }: Parameters<SearchCalls['ranked']>[0]): Promise<Answer<RankedPage>> {
+  readonly ranked: SearchCalls['ranked'] = async ({ search, wanted }) => {
     const open =
       wanted === undefined
         ? this.#open.get(search)
         : this.#begin(search, { pages: rankedPages(this.#context, wanted) });
     if (open?.pages === undefined) return { unavailable: true };
     return await this.#answer(search, open, nextPage(open.pages));
-  }
+  };
 
   end(search: number): void {
     const open = this.#open.get(search);

@@ -3,9 +3,8 @@ import { test } from 'node:test';
 
 import { facet } from '../log/facet.ts';
 import type { Draft } from '../log/log.ts';
-import { parseDraft } from './draft.ts';
+import { LargeBodyReader, parseDraft } from './draft.ts';
 import { ArraySpool, grammar } from './intake.fixture.ts';
-import { LargeBodyReader } from './large-body-reader.ts';
 
 async function spooled(text: string, size = 50_000): Promise<{ draft: Draft; spool: ArraySpool }> {
   const spool = new ArraySpool();
