@@ -3,25 +3,17 @@ import {
   CLOSE_NOTICE_PATH,
   ERASE_NOTICE_PATH,
   NOTICES_PATH,
-  openOwnerAccess,
-  type OwnerAccess,
   SHOW_NOTICE_PATH,
 } from '@open-presence/gateway';
 import { Argument, Command } from 'commander';
 
 import { addGuide } from './command-guide.ts';
-import {
-  type Configuration,
-  DATA_SETTING,
-  LANGUAGE_SETTING,
-  settingOption,
-} from './configuration/configuration.ts';
-import { EXIT_FAILED, EXIT_UNREACHABLE, fail } from './exit-codes.ts';
+import { addOwnerOptions, askAsOwner, type OwnerOptions } from './owner-command.ts';
 import type { ProcessContext } from './process-context.ts';
 import { safeLine, safeText } from './safe-text.ts';
 import { Output } from './visit/output.ts';
 
-interface Options extends Pick<Configuration, 'data' | 'language'> {
+interface Options extends OwnerOptions {
   readonly reason?: string;
   readonly json?: boolean;
 }
@@ -41,10 +33,8 @@ export function noticesCommand(context: ProcessContext): Command {
     .addArgument(new Argument('[action]', 'what to do').choices(Object.keys(PATHS)).default('list'))
     .argument('[number]', 'of a notice: without it, all are listed')
     .option('--reason <text>', 'to close one: everyone who has its number can read it')
-    .option('--json', 'print JSON, an object a line')
-    .addOption(settingOption(DATA_SETTING, 'data folder of the gateway'))
-    .addOption(settingOption(LANGUAGE_SETTING));
-  addGuide(command, {
+    .option('--json', 'print JSON, an object a line');
+  addGuide(addOwnerOptions(command), {
     examples: [
       'presence notices',
       'presence notices show 20261127T094512Z-0f3c5a9e1b7d2f4a6c8e',
@@ -56,37 +46,24 @@ export function noticesCommand(context: ProcessContext): Command {
       'A gateway may be running on the folder: only the user who runs it can do this. "erase" removes what was sent for good, and closes the notice: its number, its times and the reason stay. To withhold what a notice names, use "presence withhold --notice". In a cluster, each gateway has the notices that it has received.',
   });
   return command.action(async (action: string, number: string | undefined, options: Options) => {
-    const { data, language, reason } = options;
-    let isOpen = false;
+    const { reason, json = false } = options;
     const isUnclear =
       (action !== 'list' && number === undefined) || (action === 'close' && reason === undefined);
-    try {
-      if (isUnclear)
-        throw new Error('say which notice by its number; --reason says why it closes.');
-      await using access = await openOwnerAccess({
-        data,
-        language,
-        fileThreads: context.fileThreads,
-      });
-      isOpen = true;
-      await print(context, options, request(access, PATHS[action] ?? '', { number, reason }));
-    } catch (error) {
-      const code = isOpen || isUnclear ? EXIT_FAILED : EXIT_UNREACHABLE;
-      fail(context, `${action} notices of "${data}"`, error, code);
-    }
+    await askAsOwner(context, options, {
+      what: `${action} notices of "${options.data}"`,
+      refusal: isUnclear
+        ? 'say which notice by its number; --reason says why it closes.'
+        : undefined,
+      async ask(access) {
+        const { signal } = new AbortController();
+        const events = access.request(PATHS[action] ?? '', { number, reason }, signal);
+        await print(new Output(context, signal), json, events);
+      },
+    });
   });
 }
 
-function request(access: OwnerAccess, path: string, body: Notice): AsyncIterable<Notice> {
-  return access.request(path, body, new AbortController().signal);
-}
-
-async function print(
-  context: ProcessContext,
-  { json = false }: Options,
-  events: AsyncIterable<Notice>,
-): Promise<void> {
-  const output = new Output(context, new AbortController().signal);
+async function print(output: Output, json: boolean, events: AsyncIterable<Notice>): Promise<void> {
   let isText = false;
   for await (const event of events) {
     if (json) await output.write(`${JSON.stringify(event)}\n`);

@@ -1,19 +1,12 @@
 /** `presence read-only`: switches the storing of entries off and on, beside a running gateway or on its folder. */
-import { openOwnerAccess, READ_ONLY_PATH } from '@open-presence/gateway';
+import { READ_ONLY_PATH } from '@open-presence/gateway';
 import { Argument, Command } from 'commander';
 
 import { addGuide } from './command-guide.ts';
-import {
-  type Configuration,
-  DATA_SETTING,
-  LANGUAGE_SETTING,
-  settingOption,
-} from './configuration/configuration.ts';
-import { EXIT_FAILED, EXIT_UNREACHABLE, fail } from './exit-codes.ts';
+import { addOwnerOptions, askAsOwner, type OwnerOptions } from './owner-command.ts';
 import type { ProcessContext } from './process-context.ts';
-import { Output } from './visit/output.ts';
 
-interface Options extends Pick<Configuration, 'data' | 'language'> {
+interface Options extends OwnerOptions {
   readonly reason?: string;
 }
 
@@ -23,10 +16,8 @@ export function readOnlyCommand(context: ProcessContext): Command {
     .addArgument(
       new Argument('[state]', 'without it, the present one is shown').choices(['on', 'off']),
     )
-    .option('--reason <text>', 'why: everyone who is refused can read it')
-    .addOption(settingOption(DATA_SETTING, 'data folder of the gateway'))
-    .addOption(settingOption(LANGUAGE_SETTING));
-  addGuide(command, {
+    .option('--reason <text>', 'why: everyone who is refused can read it');
+  addGuide(addOwnerOptions(command), {
     examples: [
       "presence read-only on --reason 'A flood is being cleared away'",
       'presence read-only off',
@@ -36,27 +27,20 @@ export function readOnlyCommand(context: ProcessContext): Command {
       'A gateway may be running on the folder: only the user who runs it can do this. It takes effect at once, and a restart keeps it. Whoever sends an entry is answered 503 with the reason, and can send it again later: clients, pages and the command keep what they have. Withholding works. In a cluster, this switches all gateways within seconds, those that start later too.',
   });
   return command.action(async (state: string | undefined, options: Options) => {
-    const { data, language, reason } = options;
-    let isOpen = false;
+    const { data, reason } = options;
     const isUnexplained = state === 'on' && reason === undefined;
-    try {
-      if (isUnexplained) throw new Error('--reason says why, to everyone.');
-      const { fileThreads } = context;
-      await using access = await openOwnerAccess({ data, language, fileThreads });
-      isOpen = true;
-      const end = new AbortController();
-      const body = {
-        ...(state !== undefined && { to: state }),
-        ...(reason !== undefined && { reason }),
-      };
-      for await (const { readOnly } of access.request(READ_ONLY_PATH, body, end.signal)) {
-        const text =
-          typeof readOnly === 'string' ? `Read-only: ${readOnly}` : 'Entries are stored.';
-        await new Output(context, end.signal).write(`${text}\n`);
-      }
-    } catch (error) {
-      const code = isOpen || isUnexplained ? EXIT_FAILED : EXIT_UNREACHABLE;
-      fail(context, `make "${data}" read-only`, error, code);
-    }
+    await askAsOwner(context, options, {
+      what: `make "${data}" read-only`,
+      refusal: isUnexplained ? '--reason says why, to everyone.' : undefined,
+      async ask(access) {
+        const { signal } = new AbortController();
+        const body = { ...(state && { to: state }), ...(reason !== undefined && { reason }) };
+        for await (const { readOnly } of access.request(READ_ONLY_PATH, body, signal)) {
+          const text =
+            typeof readOnly === 'string' ? `Read-only: ${readOnly}` : 'Entries are stored.';
+          context.stdout.write(`${text}\n`);
+        }
+      },
+    });
   });
 }

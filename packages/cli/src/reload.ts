@@ -7,23 +7,20 @@ import { Command } from 'commander';
 import { addGuide } from './command-guide.ts';
 import {
   type Configuration,
-  DATA_SETTING,
-  LANGUAGE_SETTING,
   PUBLIC_URL_SETTING,
   settingOption,
 } from './configuration/configuration.ts';
 import { EXIT_FAILED, fail } from './exit-codes.ts';
+import { addOwnerOptions, type OwnerOptions } from './owner-command.ts';
 import type { ProcessContext } from './process-context.ts';
-import { Output } from './visit/output.ts';
 
-type Options = Pick<Configuration, 'data' | 'language' | 'publicUrl'>;
+type Options = OwnerOptions & Pick<Configuration, 'publicUrl'>;
 
 export function reloadCommand(context: ProcessContext): Command {
-  const command = new Command('reload')
-    .description('have a running gateway read its language file and texts again, and end no stream')
-    .addOption(settingOption(DATA_SETTING, 'data folder of the gateway'))
-    .addOption(settingOption(LANGUAGE_SETTING))
-    .addOption(settingOption(PUBLIC_URL_SETTING));
+  const command = new Command('reload').description(
+    'have a running gateway read its language file and texts again, and end no stream',
+  );
+  addOwnerOptions(command).addOption(settingOption(PUBLIC_URL_SETTING));
   addGuide(command, {
     examples: ['presence reload', 'presence reload --public-url https://presence.example'],
     exitCodes: [0, 1],
@@ -34,8 +31,7 @@ export function reloadCommand(context: ProcessContext): Command {
     try {
       const file = language === undefined ? {} : { language: resolve(language) };
       await reloadGateway(data, { ...file, publicUrl });
-      const { signal } = new AbortController();
-      await new Output(context, signal).write('Reloaded.\n');
+      context.stdout.write('Reloaded.\n');
     } catch (error) {
       fail(context, `reload the gateway of "${data}"`, error, EXIT_FAILED);
     }

@@ -4,14 +4,13 @@
  */
 import { createInterface } from 'node:readline/promises';
 
-import { NAMES_PATH, openOwnerAccess } from '@open-presence/gateway';
+import { NAMES_PATH } from '@open-presence/gateway';
 import { KINDS } from '@open-presence/protocol';
 import { Command, InvalidArgumentError, Option } from 'commander';
 
 import { addGuide } from './command-guide.ts';
-import { DATA_SETTING, LANGUAGE_SETTING, settingOption } from './configuration/configuration.ts';
 import { entryCount } from './copy/progress-bar.ts';
-import { EXIT_FAILED, EXIT_UNREACHABLE, fail } from './exit-codes.ts';
+import { addOwnerOptions, askAsOwner } from './owner-command.ts';
 import type { ProcessContext } from './process-context.ts';
 import { entryView } from './visit/entry-view.ts';
 import { Output } from './visit/output.ts';
@@ -124,35 +123,25 @@ function commandFor(state: State, context: ProcessContext): Command {
     .option('--reason <text>', 'why: everyone can read it')
     .option('--dry-run', 'only show which entries these are')
     .option('--yes', 'do not ask for confirmation')
-    .option('--json', 'print one JSON object')
-    .addOption(settingOption(DATA_SETTING, 'data folder of the gateway'))
-    .addOption(settingOption(LANGUAGE_SETTING));
-  addGuide(command, {
-    examples: [...examples],
+    .option('--json', 'print one JSON object');
+  addGuide(addOwnerOptions(command), {
+    examples,
     exitCodes: [0, 1, 2],
     notes: `${notes} A gateway may be running on the folder: only the user who runs it can do this. Entries are selected as listings select them. Without --yes, it shows how many they are and asks; --dry-run shows twenty at random. It is done for all of them, or for none. What was copied elsewhere, to mirrors, exports and backups, is not in reach: mirrors follow by themselves.`,
   });
   return command.action(async (ids: readonly string[], options: Options) => {
     const end = new AbortController();
     void context.stopSignal().then(() => end.abort(new Error('it was interrupted')));
-    let isOpen = false;
     const isUnexplained =
       options.reason === undefined && options.dryRun !== true && options.name === undefined;
-    try {
-      if (isUnexplained) throw new Error('--reason says why, to everyone.');
-      const { data, language } = options;
-      await using access = await openOwnerAccess({
-        data,
-        language,
-        fileThreads: context.fileThreads,
-      });
-      isOpen = true;
-      const task = { state, access, ids, options, signal: end.signal };
-      await (options.name === undefined ? run(context, task) : hideName(context, task));
-    } catch (error) {
-      const code = isOpen || isUnexplained ? EXIT_FAILED : EXIT_UNREACHABLE;
-      fail(context, `${name} entries of "${options.data}"`, error, code);
-    }
+    await askAsOwner(context, options, {
+      what: `${name} entries of "${options.data}"`,
+      refusal: isUnexplained ? '--reason says why, to everyone.' : undefined,
+      async ask(access) {
+        const task = { state, access, ids, options, signal: end.signal };
+        await (options.name === undefined ? run(context, task) : hideName(context, task));
+      },
+    });
   });
 }
 
