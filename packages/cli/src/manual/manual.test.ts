@@ -8,12 +8,10 @@ import { promisify } from 'node:util';
 
 import { type DataFolder, dataFolder } from '../../../../test/gateway-process.ts';
 import { createProgram } from '../program.ts';
-import { bashCompletion } from './bash-completion.ts';
 import { type CommandRow, commandTable } from './command-table.ts';
-import { fishCompletion } from './fish-completion.ts';
+import { bashCompletion, fishCompletion, zshCompletion } from './completion.ts';
 import { type Manual, manPages } from './man-page.ts';
 import { commandReference } from './markdown.ts';
-import { zshCompletion } from './zsh-completion.ts';
 import { needs } from '../../../../test/needs.ts';
 
 const run = promisify(execFile);
