@@ -19,8 +19,6 @@ import { EXIT_DERIVED_FAULTS, EXIT_FAILED, fail } from './exit-codes.ts';
 import { verifyLines } from './log/verify-lines.ts';
 import type { ProcessContext } from './process-context.ts';
 
-type Output = Pick<ProcessContext, 'stdout' | 'stderr'>;
-
 interface Options extends Pick<Configuration, 'data'> {
   readonly json?: boolean;
   readonly checkpoint?: string;
@@ -60,7 +58,7 @@ export function verifyCommand(context: ProcessContext): Command {
       throw new Error(
         '--checkpoint and --new are for the log of a gateway elsewhere, or an export: name its address or file.',
       );
-    const report = json ? new JsonReport(context) : new TextReport(context);
+    const report = json ? jsonReport(context) : textReport(context);
     try {
       const exitCode = await verify(folder, report);
       if (exitCode > 0) context.setExitCode(exitCode);
@@ -84,7 +82,11 @@ function isFolderAt(path: string): boolean {
 
 /** Returns the exit code. */
 async function verify(data: string, report: Report): Promise<number> {
-  const { name, faults } = await verifyEntries(data, report);
+  const verification = verifyLog(data);
+  let step = await verification.next();
+  for (; step.done !== true; step = await verification.next()) report.event(step.value);
+  const { name, faults } = step.value;
+  report.logEnd(step.value);
   let derivedFaults = 0;
   for await (const fault of verifyDerived(data, name)) {
     derivedFaults += 1;
@@ -95,95 +97,68 @@ async function verify(data: string, report: Report): Promise<number> {
   return derivedFaults > 0 ? EXIT_DERIVED_FAULTS : 0;
 }
 
-async function verifyEntries(data: string, report: Report): Promise<VerifyResult> {
-  const verification = verifyLog(data);
-  for (;;) {
-    const step = await verification.next();
-    if (step.done === true) {
-      report.logEnd(step.value);
-      return step.value;
-    }
-    report.event(step.value);
-  }
-}
-
 /** Shows progress on standard error if it is a terminal. */
-class TextReport implements Report {
-  readonly #output: Output;
-  readonly #progress: ProgressBar;
-
-  constructor(output: Output) {
-    this.#output = output;
-    this.#progress = new ProgressBar(output);
-  }
-
-  event(event: VerifyEvent): void {
-    if (event.type === 'progress')
-      return this.#progress.show(event.at, event.at / Math.max(1, event.head));
-    this.#progress.clear();
-    const { seq, description } = event;
-    const subject = seq === undefined ? 'The log' : `Entry ${formatCount(seq)}`;
-    this.#output.stdout.write(`${subject}: ${description}\n`);
-  }
-
-  logEnd({ entries, bytes, faults, withheld, link }: VerifyResult): void {
-    this.#progress.clear();
-    const amount = `${entryCount(entries)}, ${formatBytes(bytes)}`;
-    const state =
-      faults === 0 ? 'unbroken' : `${formatCount(faults)} fault${faults === 1 ? '' : 's'}`;
-    const taken = withheld === 0 ? '' : ` Withheld: ${formatCount(withheld)}.`;
-    const last = entries === 0 ? '' : ` Last link ${link}`;
-    this.#output.stdout.write(`${amount}, ${state}.${taken}${last}\n`);
-  }
-
-  derivedFault({ file, description }: DerivedFault): void {
-    this.#output.stdout.write(`${file}: ${description}; the gateway makes it again from the log\n`);
-  }
-
-  end(progress: ScrubProgress | undefined): void {
-    if (progress === undefined) return;
-    const { at, completed } = progress;
-    const pass =
-      completed === 0 ? 'no whole pass so far' : `last whole pass ${formatTime(completed)}`;
-    this.#output.stdout.write(`In the background: ${pass}, now at entry ${formatCount(at)}\n`);
-  }
+function textReport(context: ProcessContext): Report {
+  const progress = new ProgressBar(context);
+  const print = (text: string): void => void context.stdout.write(`${text}\n`);
+  return {
+    event(event) {
+      if (event.type === 'progress')
+        return progress.show(event.at, event.at / Math.max(1, event.head));
+      progress.clear();
+      const { seq, description } = event;
+      print(`${seq === undefined ? 'The log' : `Entry ${formatCount(seq)}`}: ${description}`);
+    },
+    logEnd({ entries, bytes, faults, withheld, link }) {
+      progress.clear();
+      const amount = `${entryCount(entries)}, ${formatBytes(bytes)}`;
+      const state =
+        faults === 0 ? 'unbroken' : `${formatCount(faults)} fault${faults === 1 ? '' : 's'}`;
+      const taken = withheld === 0 ? '' : ` Withheld: ${formatCount(withheld)}.`;
+      const last = entries === 0 ? '' : ` Last link ${link}`;
+      print(`${amount}, ${state}.${taken}${last}`);
+    },
+    derivedFault({ file, description }) {
+      print(`${file}: ${description}; the gateway makes it again from the log`);
+    },
+    end(background) {
+      if (background === undefined) return;
+      const { at, completed } = background;
+      const pass =
+        completed === 0 ? 'no whole pass so far' : `last whole pass ${formatTime(completed)}`;
+      print(`In the background: ${pass}, now at entry ${formatCount(at)}`);
+    },
+  };
 }
 
 /** Writes one JSON object piece by piece: there may be many faults. */
-class JsonReport implements Report {
-  readonly #output: Output;
-  #separator = '{"faults":[';
-
-  constructor(output: Output) {
-    this.#output = output;
-  }
-
-  event(event: VerifyEvent): void {
-    if (event.type === 'progress') return;
-    const { seq, description } = event;
-    const fault = JSON.stringify({ seq: seq ?? null, what: description });
-    this.#output.stdout.write(this.#separator + fault);
-    this.#separator = ',';
-  }
-
-  logEnd({ faults, ...rest }: VerifyResult): void {
-    const opening = faults === 0 ? this.#separator : '';
-    this.#output.stdout.write(`${opening}],${JSON.stringify(rest).slice(1, -1)},"derived":[`);
-    this.#separator = '';
-  }
-
-  derivedFault({ file, description }: DerivedFault): void {
-    this.#output.stdout.write(this.#separator + JSON.stringify({ file, what: description }));
-    this.#separator = ',';
-  }
-
-  end(progress: ScrubProgress | undefined): void {
-    const background = progress && {
-      at: progress.at,
-      completed: progress.completed === 0 ? null : formatTime(progress.completed),
-    };
-    this.#output.stdout.write(`],"background":${JSON.stringify(background ?? null)}}\n`);
-  }
+function jsonReport({ stdout }: ProcessContext): Report {
+  let separator = '{"faults":[';
+  const printElement = (element: object): void => {
+    stdout.write(separator + JSON.stringify(element));
+    separator = ',';
+  };
+  return {
+    event(event) {
+      if (event.type === 'progress') return;
+      printElement({ seq: event.seq ?? null, what: event.description });
+    },
+    logEnd({ faults, ...rest }) {
+      const opening = faults === 0 ? separator : '';
+      stdout.write(`${opening}],${JSON.stringify(rest).slice(1, -1)},"derived":[`);
+      separator = '';
+    },
+    derivedFault({ file, description }) {
+      printElement({ file, what: description });
+    },
+    end(progress) {
+      const background = progress && {
+        at: progress.at,
+        completed: progress.completed === 0 ? null : formatTime(progress.completed),
+      };
+      stdout.write(`],"background":${JSON.stringify(background ?? null)}}\n`);
+    },
+  };
 }
 
 function formatCount(count: number): string {

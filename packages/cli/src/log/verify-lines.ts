@@ -47,30 +47,21 @@ export async function verifyLines(
   const isAddress = /^https?:\/\//.test(source);
   const end = new AbortController();
   void context.stopSignal().then(() => end.abort());
-  const file = keptFile(source, isAddress, options, context);
+  const file =
+    options.checkpoint ?? (isAddress ? checkpointFileFor(context.stateFolder, source) : undefined);
   try {
-    const kept = await file?.read();
+    const kept = file === undefined ? undefined : await readCheckpoint(file);
     const from = options.onlyNew ? kept : undefined;
     const lines = isAddress
       ? linesOfGateway(source, from, end.signal, context)
       : linesOfExport(source, context);
     const verified = await compare(lines, kept, context);
-    await file?.write(verified.end);
+    if (file !== undefined) await writeCheckpoint(file, verified.end);
     report(verified, options, context);
   } catch (error) {
     if (end.signal.aborted) return;
     reportFault(source, error, options, context);
   }
-}
-
-function keptFile(
-  source: string,
-  isAddress: boolean,
-  { checkpoint }: VerifyLinesOptions,
-  { stateFolder }: ProcessContext,
-): CheckpointFile | undefined {
-  if (checkpoint !== undefined) return new CheckpointFile(checkpoint);
-  return isAddress ? new CheckpointFile(checkpointFileFor(stateFolder, source)) : undefined;
 }
 
 function linesOfGateway(
@@ -142,9 +133,8 @@ function report(
     return;
   }
   const taken = withheld === 0 ? '' : ` Withheld: ${withheld.toLocaleString('en')}.`;
-  stdout.write(
-    `${entryCount(entries)}, unbroken.${taken}${head === 0 ? '' : ` Last link ${link}`}\n`,
-  );
+  const last = head === 0 ? '' : ` Last link ${link}`;
+  stdout.write(`${entryCount(entries)}, unbroken.${taken}${last}\n`);
 }
 
 function reportFault(
@@ -153,15 +143,12 @@ function reportFault(
   { json }: VerifyLinesOptions,
   context: ProcessContext,
 ): void {
-  if (!(error instanceof Error)) throw error;
-  const { stdout } = context;
-  const isFault = error instanceof PresenceError && FAULTS.has(error.code);
-  if (isFault && json) {
-    const fault = { seq: error.seq ?? null, what: error.message };
-    stdout.write(`${JSON.stringify({ faults: [fault] })}\n`);
-  } else if (isFault) stdout.write(`${safeText(error.message)}\n`);
-  if (isFault) context.setExitCode(EXIT_FAILED);
-  else fail(context, `verify ${source}`, error);
+  if (!(error instanceof PresenceError && FAULTS.has(error.code)))
+    return fail(context, `verify ${source}`, error);
+  const fault = { seq: error.seq ?? null, what: error.message };
+  const text = json ? JSON.stringify({ faults: [fault] }) : safeText(error.message);
+  context.stdout.write(`${text}\n`);
+  context.setExitCode(EXIT_FAILED);
 }
 
 const FAULTS: ReadonlySet<string> = new Set([
@@ -175,47 +162,24 @@ const FAULTS: ReadonlySet<string> = new Set([
 function checkpointFileFor(folder: string, address: string): string {
   const { host, href } = new URL(address);
   const name = createHash('sha256').update(href.replace(/\/+$/, '')).digest('hex').slice(0, 12);
-  return join(
-    folder,
-    'open-presence',
-    'checkpoints',
-    `${host.replace(/[^\w.-]/g, '_')}-${name}.json`,
-  );
+  const file = `${host.replace(/[^\w.-]/g, '_')}-${name}.json`;
+  return join(folder, 'open-presence', 'checkpoints', file);
 }
 
-class CheckpointFile {
-  readonly #path: string;
-
-  constructor(path: string) {
-    this.#path = path;
-  }
-
-  /** Undefined if there is no file yet. Throws if the file has no checkpoint. */
-  async read(): Promise<Checkpoint | undefined> {
-    let text: string;
-    try {
-      text = await readFile(this.#path, 'utf8');
-    } catch (error) {
-      if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
-      throw error;
-    }
-    const found = checkpointIn(text);
-    if (found === undefined)
-      throw new Error(`"${this.#path}" has no checkpoint. Remove it to begin anew.`);
-    return found;
-  }
-
-  async write({ log, head, link }: Checkpoint): Promise<void> {
-    makeFolder(dirname(this.#path));
-    const next = `${this.#path}.next`;
-    await writeFile(next, `${JSON.stringify({ log, head, link })}\n`);
-    await rename(next, this.#path);
-  }
-}
-
-function checkpointIn(text: string): Checkpoint | undefined {
+/** Undefined if there is no file yet. Throws if the file has no checkpoint. */
+async function readCheckpoint(path: string): Promise<Checkpoint | undefined> {
+  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOENT') throw error;
+  });
+  if (text === undefined) return undefined;
   const found = /^\s*\{"log":"([^"\\]+)","head":(\d{1,16}),"link":"([\da-f]{64})"\}\s*$/.exec(text);
-  const [, log, head, link] = found ?? [];
-  if (log === undefined || link === undefined) return undefined;
+  if (found === null) throw new Error(`"${path}" has no checkpoint. Remove it to begin anew.`);
+  const [, log = '', head, link = ''] = found;
   return { log, head: Number(head), link };
+}
+
+async function writeCheckpoint(path: string, { log, head, link }: Checkpoint): Promise<void> {
+  makeFolder(dirname(path));
+  await writeFile(`${path}.next`, `${JSON.stringify({ log, head, link })}\n`);
+  await rename(`${path}.next`, path);
 }
