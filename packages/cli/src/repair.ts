@@ -5,9 +5,10 @@
 import { existsSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 
 import { Gateway, type LogLine, PresenceError, readLogLines } from '@open-presence/client';
-import { type FolderLog, openFolderLog, repairLog } from '@open-presence/gateway';
+import { openFolderLog, repairLog } from '@open-presence/gateway';
 import { Command } from 'commander';
 
 import { addGuide } from './command-guide.ts';
@@ -18,6 +19,7 @@ import {
   settingOption,
 } from './configuration/configuration.ts';
 import { decompressed, readFileChunks } from './copy/compression.ts';
+import { linesAfter } from './copy/log-source.ts';
 import { EXIT_FAILED, fail } from './exit-codes.ts';
 import type { ProcessContext } from './process-context.ts';
 
@@ -82,23 +84,13 @@ async function openLineSource(from: string): Promise<LineSource> {
     return singleLines(bytesOf, undefined, () => {});
   }
   if (!(await stat(from)).isDirectory()) return await exportedLines(from);
-  const log = openedLog(from);
-  if (log === undefined)
+  // A folder without a log may still have files of large entries.
+  if (!existsSync(join(from, 'log.sqlite')))
     return { folder: from, lineOf: async () => undefined, [Symbol.asyncDispose]: async () => {} };
-  const bytesOf = async function* (seq: number): AsyncGenerator<Uint8Array, void> {
-    const after = seq - 1;
-    if (after >= log.head) return;
-    yield Buffer.from(
-      `${JSON.stringify({ log: log.name, head: after, link: log.linkAt(after) })}\n`,
-    );
-    yield* log.readChain({ after, limit: 1 });
-  };
+  const log = openFolderLog(from);
+  const bytesOf = (seq: number): AsyncIterable<Uint8Array> =>
+    seq > log.head ? Readable.from([]) : linesAfter(log, { after: seq - 1, limit: 1 });
   return singleLines(bytesOf, from, () => log[Symbol.dispose]());
-}
-
-/** Undefined for a folder without a log, which may still have files of large entries. */
-function openedLog(folder: string): FolderLog | undefined {
-  return existsSync(join(folder, 'log.sqlite')) ? openFolderLog(folder) : undefined;
 }
 
 /** Reads each line on its own, since few are wanted. */

@@ -1,6 +1,6 @@
 /** Compresses an export by the name of its file, and decompresses one by its first bytes. */
 import { createReadStream } from 'node:fs';
-import { type Duplex, Readable } from 'node:stream';
+import { type Duplex, pipeline } from 'node:stream';
 import { createGzip, createZstdCompress } from 'node:zlib';
 
 import { createMultiFrameUnzstd, createMultiMemberGunzip } from '@open-presence/gateway';
@@ -30,9 +30,11 @@ const COMPRESSIONS: readonly Compression[] = [
   },
 ];
 
-/** The compressor for a file of this name; undefined if the name asks for none. */
-export function compressorFor(name: string): Duplex | undefined {
-  return COMPRESSIONS.find(({ suffix }) => name.endsWith(suffix))?.compress();
+/** The compressor for a file of this name, if the name asks for one. */
+export function compressorsFor(name: string): Duplex[] {
+  return COMPRESSIONS.filter(({ suffix }) => name.endsWith(suffix)).map(({ compress }) =>
+    compress(),
+  );
 }
 
 export function readFileChunks(path: string): AsyncIterable<Buffer> {
@@ -52,15 +54,9 @@ export async function* decompressed(
   }
   const compression = COMPRESSIONS.find(({ magic }) => start.indexOf(magic) === 0);
   const all = joined(start, source);
-  if (compression === undefined) {
-    yield* all;
-    return;
-  }
-  const decompress = compression.decompress();
-  Readable.from(all, { objectMode: false })
-    .on('error', (error) => decompress.destroy(error))
-    .pipe(decompress);
-  yield* decompress as AsyncIterable<Buffer>;
+  if (compression === undefined) yield* all;
+  // `yield*` throws an error of either.
+  else yield* pipeline(all, compression.decompress(), () => {}) as AsyncIterable<Buffer>;
 }
 
 async function* joined(start: Buffer, rest: AsyncIterator<Buffer>): AsyncGenerator<Buffer, void> {

@@ -1,7 +1,8 @@
 /** `presence export`: writes a log with its links to a file, from a folder or from a gateway. */
-import { open, rename, rm } from 'node:fs/promises';
-import type { Writable } from 'node:stream';
-import { finished } from 'node:stream/promises';
+import { createWriteStream } from 'node:fs';
+import { rename, rm } from 'node:fs/promises';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 
 import { Gateway, type LineFilters, PresenceError } from '@open-presence/client';
 import { openFolderLog, startGateway } from '@open-presence/gateway';
@@ -20,7 +21,7 @@ import {
   listingFilters,
 } from '../visit/filter-options.ts';
 import { wholeNumber } from '../visit/visit.ts';
-import { compressorFor } from './compression.ts';
+import { compressorsFor } from './compression.ts';
 import { type LogSource, type LogSourceOptions, openLogSource } from './log-source.ts';
 import { ProgressBar } from './progress-bar.ts';
 
@@ -56,8 +57,9 @@ export function exportCommand(context: ProcessContext): Command {
     context.stdout.on('error', () => end.abort());
     try {
       await exportLog(context, { file, options, signal: end.signal });
-    } catch (error) {
+    } catch (thrown) {
       if (context.stdout.errored && file === '-') return;
+      const error: unknown = end.signal.aborted ? end.signal.reason : thrown;
       const isRefused = error instanceof PresenceError && error.code !== 'unreachable';
       const code = isRefused || end.signal.aborted ? EXIT_FAILED : EXIT_UNREACHABLE;
       fail(context, `export ${options.url ?? `"${options.data}"`}`, error, code);
@@ -71,66 +73,39 @@ interface ExportTask {
   readonly signal: AbortSignal;
 }
 
-async function exportLog(context: ProcessContext, task: ExportTask): Promise<void> {
-  const { file, signal } = task;
-  const selection = selectionOf(task.options);
+async function exportLog(
+  context: ProcessContext,
+  { file, options, signal }: ExportTask,
+): Promise<void> {
+  const selection = selectionOf(options);
   await using source =
     selection === undefined
-      ? openLogSource(task.options, signal)
-      : await openSelection(context, { ...task.options, selection, signal });
+      ? openLogSource(options, signal)
+      : await openSelection(context, { ...options, selection, signal });
   using progress = new ProgressBar(context);
-  await using target = await openTarget(context, file);
-  // The first line of a log is a checkpoint.
-  let lines = selection === undefined ? -1 : 0;
-  for await (const chunk of source.bytes) {
-    signal.throwIfAborted();
-    await write(target.stream, chunk);
-    for (let at = chunk.indexOf(LF); at !== -1; at = chunk.indexOf(LF, at + 1)) lines += 1;
-    progress.show(Math.max(0, lines), source.total && lines / source.total);
+  async function* counted(): AsyncGenerator<Uint8Array, void> {
+    // The first line of a log is a checkpoint.
+    let lines = selection === undefined ? -1 : 0;
+    for await (const chunk of source.bytes) {
+      // The source may use its bytes again before they are written.
+      yield Buffer.from(chunk);
+      for (let at = chunk.indexOf(LF); at !== -1; at = chunk.indexOf(LF, at + 1)) lines += 1;
+      progress.show(Math.max(0, lines), source.total && lines / source.total);
+    }
   }
-  await target.complete();
+  if (file === '-') return await pipeline(counted(), context.stdout, { end: false, signal });
+  const unfinished = `${file}.part`;
+  try {
+    const lines = Readable.from(counted(), { objectMode: false });
+    const output = createWriteStream(unfinished, { flush: true });
+    await pipeline([lines, ...compressorsFor(file), output], { signal });
+    await rename(unfinished, file);
+  } finally {
+    await rm(unfinished, { force: true });
+  }
 }
 
 const LF = 0x0a;
-
-interface Target extends AsyncDisposable {
-  readonly stream: Writable;
-  /** Resolves when everything is flushed and the file has its name. */
-  complete(): Promise<void>;
-}
-
-async function openTarget({ stdout }: ProcessContext, file: string): Promise<Target> {
-  if (file === '-')
-    return { stream: stdout, complete: async () => {}, [Symbol.asyncDispose]: async () => {} };
-  const unfinished = `${file}.part`;
-  const handle = await open(unfinished, 'w');
-  const output = handle.createWriteStream({ flush: true });
-  const compressor = compressorFor(file);
-  compressor?.on('error', (error) => output.destroy(error)).pipe(output);
-  const written = finished(output);
-  // `complete` awaits it, but is not called after an earlier error.
-  written.catch(() => {});
-  return {
-    stream: compressor ?? output,
-    async complete() {
-      (compressor ?? output).end();
-      await written;
-      await rename(unfinished, file);
-    },
-    async [Symbol.asyncDispose]() {
-      compressor?.destroy();
-      output.destroy();
-      await rm(unfinished, { force: true });
-    },
-  };
-}
-
-/** Resolves when the bytes may be reused. */
-function write(stream: Writable, bytes: Uint8Array): Promise<void> {
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  stream.write(bytes, (error) => (error ? reject(error) : resolve()));
-  return promise;
-}
 
 interface SelectionOptions extends FilterOptions {
   readonly kind?: Kind;

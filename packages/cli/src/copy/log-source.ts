@@ -1,6 +1,6 @@
 /** Opens the log that a command reads: in a folder, beside a gateway that may be running, or over HTTP. */
 import { Gateway } from '@open-presence/client';
-import { openFolderLog } from '@open-presence/gateway';
+import { type FolderLog, openFolderLog } from '@open-presence/gateway';
 
 export interface LogSourceOptions {
   readonly data: string;
@@ -30,12 +30,21 @@ export function openLogSource(
     log[Symbol.dispose]();
     throw new Error(`--after must be at most ${log.head}, the last entry.`);
   }
-  const checkpoint = { log: log.name, head: after, link: log.linkAt(after) };
-  async function* bytes(): AsyncGenerator<Uint8Array, void> {
-    yield Buffer.from(`${JSON.stringify(checkpoint)}\n`);
-    const range = limit === undefined ? { after, signal } : { after, limit, signal };
-    yield* log.readChain(range);
-  }
+  const range = limit === undefined ? { after, signal } : { after, limit, signal };
   const total = Math.min(log.head - after, limit ?? Number.POSITIVE_INFINITY);
-  return { bytes: bytes(), total, [Symbol.asyncDispose]: async () => log[Symbol.dispose]() };
+  return {
+    bytes: linesAfter(log, range),
+    total,
+    [Symbol.asyncDispose]: async () => log[Symbol.dispose](),
+  };
+}
+
+/** The lines of a log in a folder, as `GET /api/log` gives them: after a checkpoint. */
+export async function* linesAfter(
+  log: FolderLog,
+  range: Parameters<FolderLog['readChain']>[0] & { readonly after: number },
+): AsyncGenerator<Uint8Array, void> {
+  const checkpoint = { log: log.name, head: range.after, link: log.linkAt(range.after) };
+  yield Buffer.from(`${JSON.stringify(checkpoint)}\n`);
+  yield* log.readChain(range);
 }
