@@ -10,7 +10,7 @@ import { type Configuration, DATA_SETTING, settingOption } from './configuration
 import { parseAddress } from './configuration/gateway-address.ts';
 import { EXIT_FAILED, EXIT_UNREACHABLE } from './exit-codes.ts';
 import { followOrigin, OriginChanged } from './log/follow-origin.ts';
-import type { ProcessContext, TextOutput } from './process-context.ts';
+import type { ProcessContext } from './process-context.ts';
 import { CLEAR_LINE } from './terminal-log.ts';
 
 const PAUSE_MS = 1000;
@@ -36,7 +36,7 @@ export function mirrorCommand(context: ProcessContext): Command {
   return command.action(async (url: string, options: Options) => {
     const end = new AbortController();
     void context.stopSignal().then(() => end.abort());
-    const report = new MirrorReport(context);
+    const report = mirrorReport(context);
     try {
       await mirror(url, options, { context, report, signal: end.signal });
     } catch (error) {
@@ -47,6 +47,8 @@ export function mirrorCommand(context: ProcessContext): Command {
     }
   });
 }
+
+type MirrorReport = ReturnType<typeof mirrorReport>;
 
 interface MirrorTask {
   readonly context: ProcessContext;
@@ -92,37 +94,29 @@ async function logName(
 }
 
 /** Shows progress on standard error if it is a terminal, and each trouble once. */
-class MirrorReport {
-  readonly #output: ProcessContext;
-  readonly #stderr: TextOutput;
-  #originHead = 0;
-  #trouble: string | undefined;
-
-  constructor(output: ProcessContext) {
-    this.#output = output;
-    this.#stderr = output.serviceOutput('stderr');
-  }
-
-  progress(copied: number, head: number): void {
-    this.#originHead = Math.max(this.#originHead, head);
-    if (this.#output.stderr.isTTY !== true) return;
-    const [count, all] = [copied, this.#originHead].map((seq) => seq.toLocaleString('en'));
-    this.#stderr.write(`${CLEAR_LINE}entry ${count} of ${all}`);
-  }
-
-  trouble(error: Error | undefined): void {
-    const { message } = error ?? {};
-    if (message !== undefined && message !== this.#trouble) this.line(`${message}\nTrying again.`);
-    this.#trouble = message;
-  }
-
-  line(text: string): void {
-    const clear = this.#output.stderr.isTTY === true ? CLEAR_LINE : '';
-    this.#stderr.write(`${clear}${text}\n`);
-  }
-
-  end(text: string): void {
-    if (this.#output.stderr.isTTY === true) this.#stderr.write(CLEAR_LINE);
-    this.#output.stdout.write(`${text}\n`);
-  }
+function mirrorReport(context: ProcessContext) {
+  const { stdout, stderr } = context;
+  const output = context.serviceOutput('stderr');
+  const clear = stderr.isTTY === true ? CLEAR_LINE : '';
+  const line = (text: string): void => output.write(`${clear}${text}\n`);
+  let originHead = 0;
+  let lastTrouble: string | undefined;
+  return {
+    line,
+    progress(copied: number, head: number): void {
+      originHead = Math.max(originHead, head);
+      if (clear === '') return;
+      const [count, all] = [copied, originHead].map((seq) => seq.toLocaleString('en'));
+      output.write(`${clear}entry ${count} of ${all}`);
+    },
+    trouble(error: Error | undefined): void {
+      const message = error?.message;
+      if (message !== undefined && message !== lastTrouble) line(`${message}\nTrying again.`);
+      lastTrouble = message;
+    },
+    end(text: string): void {
+      if (clear !== '') output.write(clear);
+      stdout.write(`${text}\n`);
+    },
+  };
 }
