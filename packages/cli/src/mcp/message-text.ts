@@ -50,13 +50,15 @@ export class TooLong extends Error {
 }
 
 export class MessageText implements AsyncDisposable {
+  /** Whether the message is only white space. */
+  isBlank = true;
+  /** Why the message could not be held whole. */
+  fault: Error | undefined;
   #memory: Uint8Array[] = [];
   #size = 0;
-  #isBlank = true;
   #file: FileHandle | undefined;
   #scanner: JsonScanner | undefined;
   #isJson = true;
-  #fault: Error | undefined;
   /** The found values of each message, by their paths. */
   readonly #found: Map<string, FoundValue>[] = [];
   #current = new Map<string, FoundValue>();
@@ -67,35 +69,21 @@ export class MessageText implements AsyncDisposable {
     this.#longest = longest;
   }
 
-  get size(): number {
-    return this.#size;
-  }
-
-  /** Whether the message is only white space. */
-  get isBlank(): boolean {
-    return this.#isBlank;
-  }
-
-  /** Why the message could not be held whole. */
-  get fault(): Error | undefined {
-    return this.#fault;
-  }
-
   async write(bytes: Uint8Array): Promise<void> {
-    if (this.#fault !== undefined) return;
+    if (this.fault !== undefined) return;
     this.#size += bytes.length;
     if (this.#size > this.#longest) {
-      this.#fault = new TooLong(this.#longest);
+      this.fault = new TooLong(this.#longest);
       return;
     }
-    if (this.#isBlank) this.#isBlank = bytes.every((byte) => byte <= 0x20);
+    if (this.isBlank) this.isBlank = bytes.every((byte) => byte <= 0x20);
     this.#memory.push(bytes);
     if (this.#size <= MAX_IN_MEMORY) return;
     try {
       await this.#spill();
     } catch (error) {
       if (!(error instanceof Error && 'syscall' in error)) throw error;
-      this.#fault = error;
+      this.fault = error;
       this.#isJson = false;
     }
   }
@@ -112,9 +100,8 @@ export class MessageText implements AsyncDisposable {
   async messages(): Promise<readonly JsonObject[] | undefined> {
     const { whole } = this;
     if (whole !== undefined) return parseMessages(whole);
-    return this.#isJson
-      ? await Promise.all(this.#found.map((found) => this.#outline(found)))
-      : undefined;
+    if (!this.#isJson) return undefined;
+    return await Promise.all(this.#found.map((found) => this.#outline(found)));
   }
 
   /** All bytes of a small message; undefined for a large one. */
@@ -123,12 +110,9 @@ export class MessageText implements AsyncDisposable {
   }
 
   async *chunks(): AsyncGenerator<Uint8Array, void, undefined> {
-    if (this.#file === undefined) yield* this.#memory;
-    else {
-      for (let at = 0; at < this.#size; at += READ_SIZE) {
-        yield await this.#read(at, Math.min(this.#size, at + READ_SIZE));
-      }
-    }
+    if (this.#file === undefined) return yield* this.#memory;
+    for (let at = 0; at < this.#size; at += READ_SIZE)
+      yield await this.#read(at, Math.min(this.#size, at + READ_SIZE));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -186,8 +170,7 @@ export class MessageText implements AsyncDisposable {
 
 function parseMessages(bytes: Buffer): readonly JsonObject[] | undefined {
   try {
-    const value: unknown = JSON.parse(bytes.toString());
-    return [value].flat().map(asObject);
+    return [JSON.parse(bytes.toString()) as unknown].flat().map(asObject);
   } catch {
     return undefined;
   }

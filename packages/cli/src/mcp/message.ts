@@ -66,9 +66,8 @@ export const UNREACHABLE = -32_000;
 /** The error in an answer that is a JSON-RPC error or a problem document. */
 export function errorIn([answer = {}]: readonly JsonObject[]): JsonRpcError | undefined {
   const { code, message, data } = asObject(answer['error']);
-  if (typeof code === 'number' && typeof message === 'string') {
+  if (typeof code === 'number' && typeof message === 'string')
     return data === undefined ? { code, message } : { code, message, data };
-  }
   const { detail } = answer;
   return typeof detail === 'string'
     ? { code: UNREACHABLE, message: detail, data: answer }

@@ -125,11 +125,11 @@ export class McpRelay {
       if (post.ids.size > 0) await this.#fail(post, INTERRUPTED);
     } catch (error) {
       if (signal.aborted) return;
-      const message = `Cannot reach the gateway: ${describe(error)}`;
-      if (error instanceof TooLong)
-        return await this.#fail(post, { code: UNREACHABLE, message: error.message });
       const mayBeReceived = response !== undefined || isConnectionLost(error);
-      await this.#fail(post, mayBeReceived ? INTERRUPTED : { code: UNREACHABLE, message });
+      const message =
+        error instanceof TooLong ? error.message : `Cannot reach the gateway: ${describe(error)}`;
+      const isKnown = error instanceof TooLong || !mayBeReceived;
+      await this.#fail(post, isKnown ? { code: UNREACHABLE, message } : INTERRUPTED);
     }
   }
 
@@ -198,16 +198,11 @@ export class McpRelay {
   }
 }
 
-/** Resolves when the client takes more, or is gone. */
+/** Resolves when the chunk is written, or the client is gone. */
 async function writeChunk(stdout: Writable, chunk: Uint8Array): Promise<void> {
-  if (!stdout.write(chunk) && !stdout.destroyed) await drained(stdout);
-}
-
-async function drained(output: Writable): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
-  output.once('drain', resolve).once('close', resolve).once('error', resolve);
+  stdout.write(chunk, () => resolve());
   await promise;
-  output.off('drain', resolve).off('close', resolve).off('error', resolve);
 }
 
 const INTERRUPTED: JsonRpcError = {
@@ -221,14 +216,12 @@ function isEventStream({ headers }: Response): boolean {
 
 function unexpected({ ok, status, statusText, headers }: Response, url: string): JsonRpcError {
   const location = headers.get('Location');
-  if (status >= 300 && status < 400 && location !== null) {
-    const target = URL.parse(location, url)?.href ?? location;
-    const message = `Cannot reach a gateway at ${url}: it redirects to ${target}, and the message was not sent there. If that is the gateway, start "presence mcp" with --url ${target}`;
-    return { code: UNREACHABLE, message };
-  }
-  const outcome = `${status} ${statusText}${ok ? ', but does not speak MCP' : ''}`;
-  const message = `Cannot reach a gateway at ${url}: the server answered ${outcome}.`;
-  return { code: UNREACHABLE, message };
+  const isRedirect = status >= 300 && status < 400 && location !== null;
+  const target = isRedirect ? (URL.parse(location, url)?.href ?? location) : '';
+  const outcome = isRedirect
+    ? `it redirects to ${target}, and the message was not sent there. If that is the gateway, start "presence mcp" with --url ${target}`
+    : `the server answered ${status} ${statusText}${ok ? ', but does not speak MCP' : ''}.`;
+  return { code: UNREACHABLE, message: `Cannot reach a gateway at ${url}: ${outcome}` };
 }
 
 /** Whether the gateway may have received the request. */
