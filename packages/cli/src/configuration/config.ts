@@ -10,6 +10,7 @@ import { ANSWERS, type Configuration, masked, settingOption, SETTINGS } from './
 import { describeListen, listenAddress } from './listen-setting.ts';
 import type { ProcessContext } from '../process-context.ts';
 import { describeThreads } from '../serve/start-report.ts';
+import { table } from '../visit/terminal-text.ts';
 
 const SOURCES: Readonly<Record<string, string>> = {
   cli: 'flag',
@@ -48,12 +49,8 @@ export function configCommand(context: ProcessContext): Command {
       const set: unknown = command.getOptionValue(name) ?? null;
       const value = typeof set === 'string' ? masked(set) : set;
       const [long = flag] = flag.split(' ');
-      return {
-        flag: long,
-        variable,
-        value,
-        source: value === null ? null : (SOURCES[source ?? ''] ?? null),
-      };
+      const inWords = value === null ? null : (SOURCES[source ?? ''] ?? null);
+      return { flag: long, variable, value, source: inWords };
     });
     const listen = listenAddress(options, context.passedSockets);
     const canShareAddress = isShareable(listen);
@@ -80,14 +77,6 @@ function text(settings: readonly SettingInForce[], conclusions: readonly string[
     source ?? 'not set',
     value === null ? '' : typeof value === 'string' ? value : JSON.stringify(value),
   ]);
-  const widths = [0, 1, 2].map((column) =>
-    Math.max(...rows.map((row) => row[column]?.length ?? 0)),
-  );
-  const lines = rows.map((row) =>
-    row
-      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-      .join('  ')
-      .trimEnd(),
-  );
-  return `${[...lines, '', ...conclusions].join('\n')}\n`;
+  const lines = table(rows, Number.POSITIVE_INFINITY).replaceAll(/ +$/gm, '');
+  return `${[lines, ...conclusions].join('\n')}\n`;
 }

@@ -248,24 +248,21 @@ function parseRequestLog(text: string): boolean | string {
 }
 
 function parseMetricsAddress(text: string): string {
-  if (isTcpAddress(text)) return text;
+  metricsAddress(text);
+  return text;
+}
+
+/** Prometheus connects by TCP. */
+export function metricsAddress(text: string): MetricsAddress {
+  try {
+    const address = parseListen(text);
+    if ('port' in address) return address;
+  } catch {
+    // Said below.
+  }
   throw new InvalidArgumentError(
     'It must be an address and a port, such as 127.0.0.1:7411 or [::1]:7411.',
   );
-}
-
-function isTcpAddress(text: string): boolean {
-  try {
-    return metricsAddress(text) !== undefined;
-  } catch {
-    return false;
-  }
-}
-
-/** Undefined for an address without a port: Prometheus connects by TCP. */
-export function metricsAddress(text: string): MetricsAddress | undefined {
-  const address = parseListen(text);
-  return 'port' in address ? address : undefined;
 }
 
 function nonEmpty(expected: string): Setting['parse'] {
