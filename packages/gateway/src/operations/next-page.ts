@@ -9,26 +9,37 @@ export interface SentPage {
   readonly head: Seq;
 }
 
-/** The path and query of the next page, or null if there is none. */
-export async function nextPagePath(
-  page: SentPage,
+/** The parameters that lead on from a page. */
+export type Cursors = Readonly<Record<string, number>>;
+
+/** Null if there is no next page. */
+export function nextCursors(
+  { selection, head }: Pick<SentPage, 'selection' | 'head'>,
   { last, more }: ReadEnd,
-): Promise<string | null> {
-  const { selection, head } = page;
+): Cursors | null {
   // It would lead to itself.
   if (selection.limit === 0) return null;
-  if (selection.order === 'oldest') return await pathFrom(page, 'after', last ?? selection.after);
-  if (!more) return null;
-  return await pathFrom(page, 'before', last ?? Math.min(selection.before ?? Infinity, head + 1));
+  if (selection.order === 'oldest') {
+    const after = last ?? selection.after;
+    return after === undefined ? {} : { after };
+  }
+  return more ? { before: last ?? Math.min(selection.before ?? Infinity, head + 1) } : null;
 }
 
-async function pathFrom(
-  { path, parameters }: SentPage,
-  name: string,
-  cursor: Seq | undefined,
-): Promise<string> {
-  if (cursor === undefined) return await pathWithQuery(path, parameters);
-  return await pathWithQuery(path, await withParameter(parameters, name, String(cursor)));
+/** The path and query of the next page, or null if there is none. */
+export async function nextPagePath(page: SentPage, end: ReadEnd): Promise<string | null> {
+  return await pathTo(nextCursors(page, end), page);
+}
+
+export async function pathTo(
+  cursors: Cursors | null,
+  { path, parameters }: Pick<SentPage, 'path' | 'parameters'>,
+): Promise<string | null> {
+  if (cursors === null) return null;
+  let changed = parameters;
+  for (const [name, cursor] of Object.entries(cursors))
+    changed = await withParameter(changed, name, String(cursor));
+  return await pathWithQuery(path, changed);
 }
 
 const PART_SIZE = 256;

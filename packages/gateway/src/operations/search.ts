@@ -9,9 +9,10 @@ import type { Entry, Log, RankedEntry, ReadEnd, Selection, Seq } from '../log/lo
 import type { TextQuery } from '../log/text-query.ts';
 import { SnippetBuilder } from '../search/snippet.ts';
 import type { OperationsContext } from './context.ts';
-import { nextPagePath, pathWithQuery, withParameter } from './next-page.ts';
+import { nextCursors, pathTo, withParameter, type Cursors } from './next-page.ts';
 import { boundedSelection } from './read-page.ts';
 import { searchNotes, untilSearchable } from './search-watermark.ts';
+import { waitForListing } from './wait.ts';
 
 const PATH = '/api/search';
 const SUBJECT = 'the results';
@@ -40,7 +41,7 @@ export interface SearchRequest {
 }
 
 /** Whether results are ranked, and the parameters without `order=best`. Throws for a `skip` of unranked results. */
-export async function takeRanking(parameters: URLSearchParams): Promise<{
+async function takeRanking(parameters: URLSearchParams): Promise<{
   readonly ranked: boolean;
   readonly parameters: URLSearchParams;
 }> {
@@ -54,26 +55,31 @@ export async function takeRanking(parameters: URLSearchParams): Promise<{
   };
 }
 
-export interface SearchOptions {
-  readonly ranked: boolean;
+interface SearchOptions {
+  /** How many results a request without `limit` gets; all, by default. */
+  readonly defaultLimit?: number;
   /** What the caller could have sent, in the form of its door. */
   readonly example: unknown;
   readonly signal: AbortSignal;
 }
 
-/** Waits a little for the index. Throws `invalid-parameter`, `unknown-kind`, `unknown-room`, or the signal's reason. */
+/** Waits a little for the index, and for `wait`. Throws `invalid-parameter`, `unknown-kind`, `unknown-room`, or the signal's reason. */
 export async function searchRequest(
-  { log, grammar }: Pick<OperationsContext, 'log' | 'grammar'>,
-  parameters: URLSearchParams,
-  { ranked, example, signal }: SearchOptions,
+  app: Pick<OperationsContext, 'log' | 'grammar'>,
+  sent: URLSearchParams,
+  { defaultLimit = Number.MAX_SAFE_INTEGER, example, signal }: SearchOptions,
 ): Promise<SearchRequest> {
+  const { log, grammar } = app;
+  const { ranked, parameters } = await takeRanking(sent);
   const scope = { ...SEARCH_SCOPE, grammar, log };
+  await waitForListing(app, scope, parameters, signal);
   const { textQuery, ...wanted } = await parseSearchSelection(parameters, scope);
   if (textQuery === undefined) throw noQuery(example);
   await untilSearchable(log, signal);
   const watermark = log.searchWatermark();
   const head = log.head();
-  const { limit = Number.MAX_SAFE_INTEGER } = wanted;
+  const unbounded = parameters.has('limit') ? Number.MAX_SAFE_INTEGER : defaultLimit;
+  const { limit = unbounded } = wanted;
   return {
     parameters,
     selection: boundedSelection({ ...wanted, textQuery, limit, signal }, watermark),
@@ -113,20 +119,27 @@ export function resultNotes({ notes }: SearchRequest, first: Match | undefined):
   ];
 }
 
-/** The path and query of the results after `last`, or null if there are none. */
-export async function nextResultsPath(
-  { parameters, selection, skip, watermark }: SearchRequest,
+/** What leads on to the results after `last`, or null if there are none. */
+export function nextResults(
+  { selection, skip, watermark }: SearchRequest,
   end: ReadEnd,
   last: Match | undefined,
-): Promise<string | null> {
-  if (skip === undefined) {
-    return await nextPagePath({ path: PATH, parameters, selection, head: watermark }, end);
-  }
+): Cursors | null {
+  if (skip === undefined) return nextCursors({ selection, head: watermark }, end);
   if (!end.more || selection.limit === 0) return null;
   // `before`, since entries stored meanwhile would shift the ranking.
   const next = last?.next ?? { before: selection.before ?? watermark + 1, skip };
-  const skipping = await withParameter(parameters, 'skip', String(next.skip));
-  return await pathWithQuery(PATH, await withParameter(skipping, 'before', String(next.before)));
+  return { skip: next.skip, before: next.before };
+}
+
+/** The same as a path with a query. */
+export async function nextResultsPath(
+  request: SearchRequest,
+  end: ReadEnd,
+  last: Match | undefined,
+): Promise<string | null> {
+  const { parameters } = request;
+  return await pathTo(nextResults(request, end, last), { path: PATH, parameters });
 }
 
 /** An excerpt of the visitor's text around the match. Empty if the text was withheld meanwhile. */

@@ -16,12 +16,10 @@ import {
   resultNotes,
   SEARCH_SCOPE,
   searchRequest,
-  takeRanking,
   snippetOf,
   type SearchRequest,
 } from '../../operations/search.ts';
 import { readVersion } from '../../operations/read-version.ts';
-import { waitForListing } from '../../operations/wait.ts';
 import type { DoorRequest } from '../context.ts';
 
 /** Results have only the gateway's members of larger entries, in bytes. */
@@ -37,11 +35,9 @@ const HEADERS = {
 
 export async function search(context: DoorRequest): Promise<void> {
   const { app, request } = context;
-  const { ranked, parameters } = await takeRanking(queryOf(request));
   using caller = abortOnDisconnect(context);
-  const { signal } = caller;
-  if (parameters.has('wait')) await waitForListing(app, SEARCH_SCOPE, parameters, signal);
-  const search = await searchRequest(app, parameters, { ranked, example: EXAMPLE, signal });
+  const options = { example: EXAMPLE, signal: caller.signal };
+  const search = await searchRequest(app, queryOf(request), options);
   const version = `${search.head}-${search.watermark}${readVersion(app.log)}`;
   const tag = `W/"${app.log.id.slice(0, 8)}-${version}-search"`;
   if (sendNotModified(context, tag, { ETag: tag, ...HEADERS, ...COMMON_HEADERS })) return;

@@ -13,11 +13,9 @@ import { DEFAULT_LIMIT, readPage } from '../../../operations/read-page.ts';
 import {
   type Match,
   matchesOf,
-  nextResultsPath,
+  nextResults,
   resultNotes,
-  SEARCH_SCOPE,
   searchRequest,
-  takeRanking,
   snippetOf,
 } from '../../../operations/search.ts';
 import { waitForListing } from '../../../operations/wait.ts';
@@ -100,11 +98,8 @@ async function search(
   fields: JsonObject,
 ): Promise<Part[]> {
   const { app } = context;
-  const { ranked, parameters } = await takeRanking(parametersOf(fields));
-  if (!parameters.has('limit')) parameters.set('limit', String(DEFAULT_LIMIT));
-  await waitForListing(app, SEARCH_SCOPE, parameters, signal);
-  const request = await searchRequest(app, parameters, {
-    ranked,
+  const request = await searchRequest(app, parametersOf(fields), {
+    defaultLimit: DEFAULT_LIMIT,
     example: { skill: 'search', q: 'garden' },
     signal,
   });
@@ -119,9 +114,8 @@ async function search(
   });
   const [first] = matches;
   const notes = resultNotes(request, first);
-  const bare = { ...request, parameters: new URLSearchParams() };
-  const link = await nextResultsPath(bare, end, matches.at(-1));
-  const next = link === null ? null : { ...parameterFields(fields), ...cursorsIn(link) };
+  const cursors = nextResults(request, end, matches.at(-1));
+  const next = cursors && { ...parameterFields(fields), ...cursors };
   const rankedFrom = first?.rankedFrom;
   const own = {
     head,
@@ -132,12 +126,6 @@ async function search(
     next,
   };
   return [dataPart(own), visitorPart(context, { results })];
-}
-
-/** The cursors in the query of a link. */
-function cursorsIn(link: string): JsonObject {
-  const query = new URLSearchParams(link.split('?')[1]);
-  return Object.fromEntries([...query].map(([name, value]) => [name, Number(value)]));
 }
 
 async function getEntry({ context, rawJson }: AnswerContext, { id }: JsonObject): Promise<Part[]> {

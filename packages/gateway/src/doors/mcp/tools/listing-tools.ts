@@ -9,16 +9,15 @@ import { parseSeconds } from '../../../intake/selection.ts';
 import { requireLogOrder } from '../../../intake/parameter-faults.ts';
 import type { JsonObject } from '../../../json/json-object.ts';
 import type { Entry, ReadEnd, Selection, Seq } from '../../../log/log.ts';
-import { nextPagePath, withParameter } from '../../../operations/next-page.ts';
+import { nextCursors } from '../../../operations/next-page.ts';
 import { boundedSelection, DEFAULT_LIMIT, readPage } from '../../../operations/read-page.ts';
 import {
   type Match,
   matchesOf,
-  nextResultsPath,
+  nextResults,
   resultNotes,
   searchRequest,
   snippetOf,
-  takeRanking,
 } from '../../../operations/search.ts';
 import {
   callToolResult,
@@ -36,7 +35,6 @@ import {
   LISTING_PARAMETERS,
   markPresent,
   NEWS_PARAMETERS,
-  nextArguments,
   obeyedArguments,
   parametersOf,
   SEARCH_PARAMETERS,
@@ -48,8 +46,6 @@ import {
 const DEFAULT_WAIT_SECONDS = 25;
 /** Some clients give a call up that has been silent for 10 s. */
 const PROGRESS_INTERVAL_SECONDS = 5;
-/** Links are made without the parameters that they would repeat: those may not fit into a URL. */
-const NO_PARAMETERS = new URLSearchParams();
 
 export interface ListingQuery {
   /** The tool that reads on. */
@@ -126,8 +122,8 @@ export async function listEntries(
   const limited = { ...wanted, limit: wanted.limit ?? DEFAULT_LIMIT };
   const selection = boundedSelection(limited, known ?? head);
   const { entries, end } = await readListed(log.readEntries({ ...selection, signal }));
-  const link = await nextPagePath({ path: '', parameters: NO_PARAMETERS, selection, head }, end);
-  const next = nextArguments(given, link);
+  const cursors = nextCursors({ selection, head }, end);
+  const next = cursors && { ...given, ...cursors };
   return {
     ...summarize(context, entries, { head, known, notes, tool, next, more: end.more }),
     lines: entries.map(({ line }) => line),
@@ -137,14 +133,10 @@ export async function listEntries(
 /** The tool that searches, as `GET /api/search` does (PROTOCOL.md section 14). */
 export async function search(context: ToolContext, args: JsonObject): Promise<CallToolResult> {
   const { app } = context;
-  const received = await parametersOf(args, 'the results', SEARCH_PARAMETERS);
-  const { ranked, parameters } = await takeRanking(received);
+  const parameters = await parametersOf(args, 'the results', SEARCH_PARAMETERS);
   using caller = abortOnDisconnect(context);
-  const wanted = parameters.has('limit')
-    ? parameters
-    : await withParameter(parameters, 'limit', String(DEFAULT_LIMIT));
-  const request = await searchRequest(app, wanted, {
-    ranked,
+  const request = await searchRequest(app, parameters, {
+    defaultLimit: DEFAULT_LIMIT,
     example: { q: 'garden' },
     signal: AbortSignal.any([context.signal, caller.signal]),
   });
@@ -156,10 +148,9 @@ export async function search(context: ToolContext, args: JsonObject): Promise<Ca
       : await readListed(matchesOf(app.log, request), (entry) =>
           snippetOf(entry, selection.textQuery),
         );
-  const bare = { ...request, parameters: NO_PARAMETERS };
-  const link = await nextResultsPath(bare, end, entries.at(-1)?.match);
+  const cursors = nextResults(request, end, entries.at(-1)?.match);
   const first = entries[0]?.match;
-  const next = nextArguments(obeyedArguments(args, SEARCH_PARAMETERS), link);
+  const next = cursors && { ...obeyedArguments(args, SEARCH_PARAMETERS), ...cursors };
   return callToolResult(context, {
     ...summarize(context, entries, {
       head,

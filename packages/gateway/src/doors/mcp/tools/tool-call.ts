@@ -141,28 +141,18 @@ export async function selectionOf(
   return await parseSearchSelection(parameters, { ...everythingScope(), grammar, log });
 }
 
-/** The arguments for the next page: those of this one, and the query of the link to the next. Null without a link. */
-export function nextArguments(given: JsonObject, link: string | null): JsonObject | null {
-  if (link === null) return null;
-  const query = new URLSearchParams(link.split('?')[1] ?? '');
-  return { ...given, ...argumentsOf(query) };
-}
-
 /** The arguments that are obeyed, as they were given, if they can be parameters. */
 export function obeyedArguments(args: JsonObject, names: readonly string[]): JsonObject {
-  const listed = argumentsOf(namedParameters(args, '', names));
-  return { ...listed, ...pickArguments(args, ['filters', 'seconds', 'as']) };
-}
-
-function argumentsOf(parameters: URLSearchParams): JsonObject {
-  const names = [...new Set(parameters.keys())];
-  return Object.fromEntries(
-    names.map((name) => {
-      const isNumber = NUMBER_PARAMETERS.includes(name);
-      const values = parameters.getAll(name).map((value) => (isNumber ? Number(value) : value));
-      return [name, values.length === 1 ? values[0] : values];
-    }),
-  );
+  const parameters = namedParameters(args, '', names);
+  const listed = [...new Set(parameters.keys())].map((name) => {
+    const isNumber = NUMBER_PARAMETERS.includes(name);
+    const values = parameters.getAll(name).map((value) => (isNumber ? Number(value) : value));
+    return [name, values.length === 1 ? values[0] : values];
+  });
+  return {
+    ...Object.fromEntries(listed),
+    ...pickArguments(args, ['filters', 'seconds', 'as']),
+  };
 }
 
 /** The named arguments that are strings or numbers: others identify nobody. */

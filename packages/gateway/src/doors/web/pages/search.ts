@@ -14,7 +14,6 @@ import {
   SEARCH_SCOPE,
   searchRequest,
   snippetOf,
-  takeRanking,
 } from '../../../operations/search.ts';
 import { markMatches } from '../../../search/snippet.ts';
 import type { DoorRequest } from '../../context.ts';
@@ -55,9 +54,7 @@ async function resultsOf(
 ): Promise<Pick<SearchPage, 'results' | 'isSection' | 'next'>> {
   const { app } = context;
   using caller = abortOnDisconnect(context);
-  const { ranked, parameters } = await takeRanking(await parametersIn(address));
-  const search = await searchRequest(app, parameters, {
-    ranked,
+  const search = await searchRequest(app, await parametersIn(address), {
     example: '/search?q=garden',
     signal: caller.signal,
   });
