@@ -144,7 +144,7 @@ export async function selectionOf(
 /** The arguments that are obeyed, as they were given, if they can be parameters. */
 export function obeyedArguments(args: JsonObject, names: readonly string[]): JsonObject {
   const parameters = namedParameters(args, '', names);
-  const listed = [...new Set(parameters.keys())].map((name) => {
+  const listed = [...new Set(parameters.keys())].map((name): [string, unknown] => {
     const isNumber = NUMBER_PARAMETERS.includes(name);
     const values = parameters.getAll(name).map((value) => (isNumber ? Number(value) : value));
     return [name, values.length === 1 ? values[0] : values];
