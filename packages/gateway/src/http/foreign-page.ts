@@ -18,6 +18,7 @@ import { GatewayError, quoted } from '@open-presence/protocol';
 
 import type { RequestContext, StartupContext } from './context.ts';
 import { MAX_HOST_LENGTH } from './public-address.ts';
+import { SAFETY_HEADERS } from './response/headers.ts';
 import { problemResponse } from './response/problem.ts';
 
 /** What nearly all requests have. */
@@ -84,7 +85,7 @@ export function sendForeignPage(
     'Content-Length': String(body.length),
     ...headers,
     'Cross-Origin-Resource-Policy': 'same-origin',
-    'X-Content-Type-Options': 'nosniff',
+    ...SAFETY_HEADERS,
   });
   context.response.end(body);
 }

@@ -3,14 +3,19 @@
 export type Headers = Readonly<Record<string, string>>;
 
 /** Sent with every response. */
+export const SAFETY_HEADERS: Headers = {
+  'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
+  'Referrer-Policy': 'no-referrer',
+  'X-Content-Type-Options': 'nosniff',
+};
+
+/** Sent with every response that pages of other sites may read: all but `sendForeignPage`'s. */
 export const COMMON_HEADERS: Headers = {
   'Access-Control-Allow-Origin': '*',
   'Access-Control-Expose-Headers':
     'Accept-Ranges, Allow, Content-Language, Content-Range, ETag, Link, Location, Preference-Applied, Retry-After, Warning',
-  'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
   'Cross-Origin-Resource-Policy': 'cross-origin',
-  'Referrer-Policy': 'no-referrer',
-  'X-Content-Type-Options': 'nosniff',
+  ...SAFETY_HEADERS,
 };
 
 /** As lines of a response. */
