@@ -14,7 +14,9 @@ import { Presence } from './presence/presence.ts';
 import { createAppContext } from './app-context.ts';
 import { HttpListener } from './http/http-listener.ts';
 import type { RequestObserver } from './http/request-observer.ts';
+import type { Router } from './http/router.ts';
 import { createRouter } from './routes.ts';
+import type { DoorContext } from './doors/context.ts';
 
 const LANGUAGE = new URL('../mova-snu.yaml', import.meta.resolve('@open-presence/protocol'));
 
@@ -47,6 +49,8 @@ export interface TestGatewayOptions {
   /** As in `ListenOptions`. */
   readonly bypass?: boolean;
   readonly observe?: RequestObserver;
+  /** In place of the one with all doors. */
+  readonly router?: Router<DoorContext>;
 }
 
 interface Packaged {
@@ -75,6 +79,7 @@ export async function openGateway(
     words,
     bypass = true,
     observe,
+    router = createRouter(),
   } = options;
   const state =
     options.state ?? ((): State => (waking ? 'waking' : log.writable() ? 'breathing' : 'holding'));
@@ -94,7 +99,7 @@ export async function openGateway(
       bypass,
     },
     startup,
-    createRouter(),
+    router,
     observe,
   );
   const presence = new Presence();

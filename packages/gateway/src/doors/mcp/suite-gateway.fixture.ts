@@ -2,8 +2,6 @@
  * A gateway with the tools, prompts and resources that the official conformance suite asks for. The rest is the
  * real door: its socket, bodies, origins, streams and subscriptions.
  */
-import { readFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
 
 import {
@@ -14,68 +12,22 @@ import {
   type GetPromptResult,
   type ServerContext,
 } from '@modelcontextprotocol/server';
-import { parseLanguage } from '@open-presence/protocol/language-file';
 
 import { asString, type JsonObject } from '../../../../../conformance/value.ts';
-import { createAppContext } from '../../app-context.ts';
-import { HttpListener } from '../../http/http-listener.ts';
+import { openGateway, type TestGateway } from '../../gateway.fixture.ts';
 import { Router } from '../../http/router.ts';
 import type { DoorContext } from '../context.ts';
 import { receiveMessages } from './mcp.ts';
 import { SdkHandler } from './sdk-handler.ts';
-import { Notices } from '../../operations/notices.ts';
-import { Presence } from '../../presence/presence.ts';
 import { openMemoryLog } from '../../stores/memory/memory.ts';
 import { addAsking, STATE } from './suite-input-requests.fixture.ts';
 
-export interface SuiteGateway extends AsyncDisposable {
-  readonly url: string;
-  /** What the door reported as its own faults. */
-  readonly reported: readonly object[];
-}
-
-const LANGUAGE = new URL('../mova-snu.yaml', import.meta.resolve('@open-presence/protocol'));
-
-export async function startSuiteGateway(): Promise<SuiteGateway> {
-  const reported: object[] = [];
-  const report = { error: (details: object) => void reported.push(details) };
-  const log = openMemoryLog();
-  const presence = new Presence();
-  const words = await readFile(LANGUAGE);
-  const language = parseLanguage(words.toString(), 'mova-snu.yaml');
-  const state = (): 'breathing' => 'breathing';
-  const readOnly = (): undefined => undefined;
-  const startup = { language, report, publicUrl: undefined, state, readOnly, unreadable: () => 0 };
+export async function startSuiteGateway(): Promise<TestGateway> {
   const mcp = receiveMessages(async (app) => new SdkHandler(app, suiteServer));
-  const router = new Router<DoorContext>(
-    {
-      mcp: {
-        routes: [{ path: '/mcp', get: [{ type: 'application/json', handle: mcp }], post: mcp }],
-      },
-    },
-    () => {},
-  );
-  const address = { host: '127.0.0.1', port: 0 };
-  const listen = { address, shared: false, maxConnections: Infinity };
-  const listener = await HttpListener.listen(listen, startup, router);
-  const loaded = { language, text: words, publicUrl: undefined, ownTexts: new Map() };
-  const parts = {
-    startup,
-    loaded,
-    log,
-    presence,
-    temporaryFolder: tmpdir(),
-    notices: new Notices(tmpdir()),
-  };
-  listener.open((services) => createAppContext(parts, services));
-  return {
-    url: listener.address,
-    reported,
-    async [Symbol.asyncDispose]() {
-      presence[Symbol.dispose]();
-      await listener[Symbol.asyncDispose]();
-    },
-  };
+  const get = [{ type: 'application/json', handle: mcp }];
+  const door = { routes: [{ path: '/mcp', get, post: mcp }] };
+  const router = new Router<DoorContext>({ mcp: door }, () => {});
+  return await openGateway(openMemoryLog(), { router });
 }
 
 function suiteServer(): McpServer {
