@@ -20,7 +20,7 @@ import {
 } from '../../intake/parameter-faults.ts';
 import type { JsonObject } from '../../json/json-object.ts';
 import type { RawJson } from '../../json/raw-json.ts';
-import type { Entry, Log, Withholding } from '../../log/log.ts';
+import type { Entry, Withholding } from '../../log/log.ts';
 import { visitorFor } from '../../operations/who-is-here.ts';
 import type { DoorRequest } from '../context.ts';
 import { entryPlaceholder, visitorPart } from './messages/parts.ts';
@@ -97,11 +97,6 @@ export async function contextIdOf(
 const OTHER_CONTEXT =
   'Cannot read the message: its "contextId" is not that of the task named by "taskId". Leave one of them out.';
 
-interface FollowOptions {
-  readonly signal: AbortSignal;
-  readonly rawJson: RawJson;
-}
-
 /**
  * Yields the task, then an artifact for each entry until the signal is aborted. After `limit` entries, says that
  * the task is completed.
@@ -109,7 +104,7 @@ interface FollowOptions {
 export async function* followTask(
   context: DoorRequest,
   task: Task,
-  { signal, rawJson }: FollowOptions,
+  { signal, rawJson }: { readonly signal: AbortSignal; readonly rawJson: RawJson },
 ): AsyncGenerator<StreamResponse, void, undefined> {
   const { id: taskId, contextId } = task;
   const parameters = await taskParameters(context, taskId);
@@ -142,10 +137,13 @@ async function* followedEntries(
   const selection = { facets, ...(since === undefined ? {} : { since }) };
   let count = 0;
   if (limit === 0) return;
-  using withheld = new WithheldEntries(log, placesOf(parameters));
+  // A cursor in the list of withholdings: a reader who stalls misses none.
+  let withheld = log.withheld();
+  let mayBeMore = new AbortController();
+  using _listening = WithholdingNotifier.of(log).listen(() => mayBeMore.abort());
   try {
     for (let cursor = after; !signal.aborted;) {
-      const following = AbortSignal.any([signal, withheld.changed]);
+      const following = AbortSignal.any([signal, mayBeMore.signal]);
       for await (const range of follow(log, selection, { after: cursor, signal: following })) {
         for await (const entry of log.readEntries({ ...range, signal })) {
           yield entry;
@@ -154,11 +152,23 @@ async function* followedEntries(
         }
         cursor = range.before - 1;
       }
-      yield* withheld.read();
+      mayBeMore = new AbortController();
+      for await (const one of log.withholdings({ order: 'oldest', after: withheld })) {
+        withheld = one.number;
+        const entry = isAmong(one, parameters) ? await log.entry(one.metadata.seq) : undefined;
+        if (entry !== undefined) yield entry;
+      }
     }
   } catch (error) {
     if (!signal.aborted) throw error;
   }
+}
+
+/** Whether it has one of the kinds and rooms of a task. Nothing else is known of a withheld entry. */
+function isAmong({ metadata }: Withholding, parameters: URLSearchParams): boolean {
+  return (['kind', 'room'] as const).every(
+    (name) => !parameters.has(name) || parameters.has(name, metadata[name]),
+  );
 }
 
 async function artifactOf(context: DoorRequest, entry: Entry, rawJson: RawJson): Promise<Artifact> {
@@ -171,62 +181,4 @@ async function artifactOf(context: DoorRequest, entry: Entry, rawJson: RawJson):
     metadata: { seq },
     extensions: [],
   };
-}
-
-/** Their kinds and rooms, or all of them if there are none. Nothing else is known of a withheld entry. */
-interface Places {
-  readonly kinds: readonly string[];
-  readonly rooms: readonly string[];
-}
-
-function placesOf(parameters: URLSearchParams): Places {
-  return { kinds: parameters.getAll('kind'), rooms: parameters.getAll('room') };
-}
-
-/** A cursor in the list of withholdings: a reader who stalls misses none. */
-class WithheldEntries implements Disposable {
-  readonly #log: Log;
-  readonly #places: Places;
-  readonly #listening: Disposable;
-  #seen: number;
-  #changed = new AbortController();
-
-  /** Begins with the next one. */
-  constructor(log: Log, places: Places) {
-    this.#log = log;
-    this.#places = places;
-    this.#seen = log.withheld();
-    this.#listening = WithholdingNotifier.of(log).listen(() => this.#changed.abort());
-  }
-
-  /** Aborted when there may be some to read. */
-  get changed(): AbortSignal {
-    return this.#changed.signal;
-  }
-
-  /** Yields the withheld entries that were not read yet. */
-  async *read(): AsyncGenerator<Entry, void, undefined> {
-    this.#changed = new AbortController();
-    for await (const withholding of this.#log.withholdings({
-      order: 'oldest',
-      after: this.#seen,
-    })) {
-      this.#seen = withholding.number;
-      const entry = this.#isWanted(withholding)
-        ? await this.#log.entry(withholding.metadata.seq)
-        : undefined;
-      if (entry !== undefined) yield entry;
-    }
-  }
-
-  [Symbol.dispose](): void {
-    this.#listening[Symbol.dispose]();
-  }
-
-  #isWanted({ metadata: { kind, room } }: Withholding): boolean {
-    const { kinds, rooms } = this.#places;
-    return (
-      (kinds.length === 0 || kinds.includes(kind)) && (rooms.length === 0 || rooms.includes(room))
-    );
-  }
 }
