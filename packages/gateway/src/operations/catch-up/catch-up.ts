@@ -19,8 +19,7 @@ import type { OperationsContext } from '../context.ts';
 import { said, type Said } from '../contribution/said.ts';
 
 export const CATCH_UP = '/api/catch-up';
-/** In tokens, which have about four bytes. */
-export const DEFAULT_BUDGET = 2000;
+/** About how many bytes a token of the budget has. */
 const BYTES_OF_TOKEN = 4;
 /** What is not said to the visitor takes this part of the budget at most. */
 const OTHERS_SHARE = 0.3;
@@ -84,12 +83,6 @@ export function requiredName(names: readonly string[]): string {
   });
 }
 
-/** Undefined for anything but a whole number from 1. */
-export function parseBudget(text: string): number | undefined {
-  const budget = /^[0-9]+$/.test(text) ? Number(text) : 0;
-  return budget > 0 ? budget : undefined;
-}
-
 /** Resolves when somebody else has said what concerns the visitor, on timeout, or on the signal. */
 export async function waitForConcern(
   log: Log,
@@ -115,34 +108,23 @@ export async function catchUp(app: CatchUpContext, query: CatchUpQuery): Promise
   const since = await sinceOf(log, query);
   const bytes = budget * BYTES_OF_TOKEN;
   const range = { after: since.after, before: head + 1, signal };
-  const frame = {
+  const frame: CatchUp = {
     identity,
     since,
+    concerns: [],
+    ...(await othersOf(app, identity, range, bytes * OTHERS_SHARE)),
     more: await moreOf(log, identity, range),
     notes: [NAMES_ARE_NOT_PROVEN],
+    next: null,
     sleep: { identity, after: head, budget, wait: SLEEP_SECONDS },
     after: head,
     log: log.id,
   };
-  const others = await othersOf(app, identity, range, bytes * OTHERS_SHARE);
-  const size = sizeOf({ ...frame, ...others, concerns: [], next: null });
   const before = Math.min(query.before ?? Infinity, head + 1);
-  const listed = await concernsOf(log, { ...query, ...range, before }, bytes - size);
-  const { concerns: found, last } = listed;
+  const left = bytes - sizeOf(frame);
+  const { concerns: found, last } = await concernsOf(log, { ...query, ...range, before }, left);
   const next = last === undefined ? null : { identity, after: since.after, before: last, budget };
-  const { more, notes, sleep, after, log: name } = frame;
-  return {
-    identity,
-    since,
-    concerns: found,
-    ...others,
-    more,
-    notes,
-    next,
-    sleep,
-    after,
-    log: name,
-  };
+  return { ...frame, concerns: found, next };
 }
 
 interface Range {

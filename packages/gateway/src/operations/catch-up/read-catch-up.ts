@@ -1,20 +1,16 @@
 /** Catching up by the parameters of a request, or by arguments that have their meaning. */
 import { parameterError, invalidParameter, quote } from '../../intake/parameter-faults.ts';
 import { parseSelection, parseWait } from '../../intake/selection.ts';
-import {
-  catchUp,
-  DEFAULT_BUDGET,
-  parseBudget,
-  requiredName,
-  waitForConcern,
-  type CatchUp,
-} from './catch-up.ts';
+import { catchUp, requiredName, waitForConcern, type CatchUp } from './catch-up.ts';
 import type { OperationsContext } from '../context.ts';
 import { untilSeen } from '../until-seen.ts';
 
 export const CATCH_UP_PARAMETERS = ['identity', 'after', 'before', 'budget', 'wait'] as const;
 
 export const CATCH_UP_SUBJECT = 'what concerns you';
+
+/** In tokens. */
+const DEFAULT_BUDGET = 2000;
 
 /** With `wait`, answers once something concerns the name. Throws `invalid-parameter`. */
 export async function readCatchUp(
@@ -36,8 +32,8 @@ export async function readCatchUp(
 
 function budgetIn(parameters: URLSearchParams): number {
   const budgets = parameters.getAll('budget').map((text) => {
-    const budget = parseBudget(text);
-    if (budget !== undefined) return budget;
+    const budget = /^[0-9]+$/.test(text) ? Number(text) : 0;
+    if (budget > 0) return budget;
     const detail = `"budget" must be a whole number of tokens from 1, got ${quote(text)}`;
     throw parameterError([invalidParameter('budget', detail)], CATCH_UP_SUBJECT);
   });
