@@ -9,9 +9,6 @@ import { titleExcerpt, type ListingScope } from '../../operations/listing-scope.
 import { pathWithQuery } from '../../operations/next-page.ts';
 import type { FeedRequest } from './feed-request.ts';
 
-/** Names and values of the parameters that tell one feed of a scope from another. */
-export type FeedFilters = [string, string][];
-
 /** Other parameters choose a page, or mean nothing. */
 const FILTERS = new Set<string>(['q', 'room', 'kind', 'since', 'until', ...SELECTOR_NAMES]);
 /** Stands for the path of all entries in ids, which must not change while somebody subscribes to the feed. */
@@ -21,15 +18,15 @@ const MAX_SORTED = 1024;
 /** Filters that a title names at most. */
 const MAX_TITLE_FILTERS = 4;
 
-/** Takes turns with other work. */
+/** The parameters that tell one feed of a scope from another. Takes turns with other work. */
 export async function filtersOf(
   { fixed = {} }: ListingScope,
   parameters: URLSearchParams,
-): Promise<FeedFilters> {
+): Promise<URLSearchParams> {
   const yieldTurn = yieldPeriodically();
-  const filters: FeedFilters = [];
-  for (const pair of parameters) {
-    if (FILTERS.has(pair[0]) && !(pair[0] in fixed)) filters.push(pair);
+  const filters = new URLSearchParams();
+  for (const [name, value] of parameters) {
+    if (FILTERS.has(name) && !(name in fixed)) filters.append(name, value);
     const turn = yieldTurn();
     if (turn !== undefined) await turn;
   }
@@ -40,12 +37,12 @@ export async function filtersOf(
 export async function idOf(
   { id }: Pick<Log, 'id'>,
   { path }: ListingScope,
-  filters: FeedFilters,
+  filters: URLSearchParams,
 ): Promise<string> {
-  const parameters = await parametersOf(filters);
-  if (filters.length <= MAX_SORTED) parameters.sort();
+  const inOrder = filters.size <= MAX_SORTED ? new URLSearchParams(filters) : filters;
+  if (inOrder !== filters) inOrder.sort();
   const name = path === EVERYTHING ? EVERYTHING_NAME : path;
-  const digest = hash('sha256', `${id} ${await pathWithQuery(name, parameters)}`, 'hex');
+  const digest = hash('sha256', `${id} ${await pathWithQuery(name, inOrder)}`, 'hex');
   const variant = '89ab'[Number.parseInt(digest[15] ?? '0', 16) % 4];
   const parts = [
     digest.slice(0, 8),
@@ -59,29 +56,12 @@ export async function idOf(
 
 export function titleOf(
   { scope, language, locale, text }: FeedRequest,
-  filters: FeedFilters,
+  filters: URLSearchParams,
 ): string {
+  const named = filters.entries().take(MAX_TITLE_FILTERS);
   return [
     text(language.service),
     scope.title(language, locale),
-    ...filters
-      .slice(0, MAX_TITLE_FILTERS)
-      .map(([name, value]) => `${name}: ${titleExcerpt(value)}`),
+    ...named.map(([name, value]) => `${name}: ${titleExcerpt(value)}`),
   ].join(' · ');
-}
-
-/** The listing of the same entries as JSON. */
-export async function listingOf({ path }: ListingScope, filters: FeedFilters): Promise<string> {
-  return await pathWithQuery(path, await parametersOf(filters));
-}
-
-async function parametersOf(filters: FeedFilters): Promise<URLSearchParams> {
-  const yieldTurn = yieldPeriodically();
-  const parameters = new URLSearchParams();
-  for (const [name, value] of filters) {
-    parameters.append(name, value);
-    const turn = yieldTurn();
-    if (turn !== undefined) await turn;
-  }
-  return parameters;
 }

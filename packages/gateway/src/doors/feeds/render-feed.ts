@@ -7,7 +7,7 @@ import { nextPagePath, pathWithQuery, withParameter } from '../../operations/nex
 import { readPage } from '../../operations/read-page.ts';
 import type { DoorContext } from '../context.ts';
 import { atomOf } from './atom.ts';
-import { filtersOf, idOf, listingOf, titleOf } from './feed-identity.ts';
+import { filtersOf, idOf, titleOf } from './feed-identity.ts';
 import type { FeedQuery } from './feed-request.ts';
 import { itemOf, type Item } from './item.ts';
 import { jsonFeedOf } from './json-feed.ts';
@@ -57,7 +57,7 @@ async function pageOf(app: DoorContext, query: FeedQuery): Promise<Page> {
         : {
             self,
             first: await pathWithQuery(path, await withParameter(parameters, cursor, undefined)),
-            listing: await listingOf(scope, filters),
+            listing: await pathWithQuery(scope.path, filters),
           },
     next: hasNext ? await nextPagePath({ path, parameters, selection, head }, end) : null,
     page: pagePath(scope.path) ?? '/',
