@@ -7,7 +7,15 @@
  */
 import type { IncomingMessage } from 'node:http';
 
-import { GatewayError, isKind, KINDS, quoted, sayPath, type Kind } from '@open-presence/protocol';
+import {
+  GatewayError,
+  isKind,
+  KINDS,
+  localize,
+  quoted,
+  sayPath,
+  type Kind,
+} from '@open-presence/protocol';
 
 import { bodyFromQuery } from '../../intake/forms/query-body.ts';
 import { localeFor } from '../../http/context.ts';
@@ -18,7 +26,7 @@ import {
   NO_STORE,
 } from '../../http/response/headers.ts';
 import { jsonBody, sendResponse } from '../../http/response/response.ts';
-import { describeSaying } from '../../operations/contribution/describe-saying.ts';
+import { describeFields, describeKind } from '../../operations/describe-gateway.ts';
 import { storeBody } from './contribute.ts';
 import { idempotencyKeyOf } from './request-key.ts';
 import type { DoorRequest } from '../context.ts';
@@ -58,7 +66,19 @@ const NO_MEMBERS = '{}';
 /** What to send here, for a visitor who has sent nothing yet. */
 async function explain(context: DoorRequest, kind: Kind): Promise<void> {
   const locale = localeFor(context.request);
-  const body = jsonBody(describeSaying(context.app.language, kind, locale));
+  const { language } = context.app;
+  const { title, meaning, path, fields, example } = describeKind(language, kind, locale);
+  const pairs = Object.keys(example).map((name) => `${name}={${name}}`);
+  const body = jsonBody({
+    kind,
+    title,
+    meaning,
+    how: localize(language.pages.byGetHow, locale),
+    // The URL to request, with the visitor's own values in place of the braces.
+    template: `/api/say/${kind}?${pairs.join('&')}`,
+    fields: [...fields, ...describeFields(language.common, locale)],
+    next: [`${path}?limit=20`, '/api/discover'],
+  });
   const headers = { ...NO_STORE, ...contentLanguage(locale) };
   await sendResponse(context, { status: 200, type: JSON_TYPE, headers, body });
 }

@@ -4,6 +4,7 @@
  */
 import {
   entryHead,
+  isKind,
   type Kind,
   KINDS,
   localize,
@@ -26,6 +27,9 @@ const MAX_SOUGHT = 16;
 const MAX_CANDIDATES = 512;
 /** Summaries of larger entries, in bytes, have only the gateway's members. */
 const MAX_SUMMARY_SIZE = 16 * 1024;
+
+/** How many entries a step reads: what an AI system can take in at once. */
+const LIMIT = 20;
 
 /** Stands for the visitor's name in the paths of next steps. */
 const NAME = '{ai_identity}';
@@ -92,7 +96,7 @@ export async function companionsFor(
 }
 
 /** The next steps after a first contact with this text. Without a name, leaves out the steps that need one. */
-export function nextSteps(
+function nextSteps(
   language: Language,
   locale: Locale | undefined,
   text: Uint8Array | undefined,
@@ -166,4 +170,41 @@ export function summaryOf({ text, size, metadata }: Entry): Uint8Array {
   return text !== undefined && size <= MAX_SUMMARY_SIZE
     ? text
     : Buffer.from(`${entryHead(metadata)}}`);
+}
+
+/** A step of `next` without its path and method, for doors that have verbs of their own. */
+export interface NextAction {
+  readonly title: string;
+  /** To store an entry of a kind, to read entries, to catch up, or to list who is here. */
+  readonly action: Kind | 'read' | 'catch-up' | 'presence';
+  /** Members of the entry, each with its meaning in place of a value; or parameters of a listing. */
+  readonly values: JsonObject;
+}
+
+/** After a first contact with this text. Leaves out steps that are no verb of a door. */
+export function nextActions(
+  language: Language,
+  locale: Locale | undefined,
+  text: Uint8Array | undefined,
+): NextAction[] {
+  const actions = nextSteps(language, locale, text).map((step) => {
+    const action = actionOf(step);
+    return action && { title: step.title, ...action };
+  });
+  return actions.filter((action) => action !== undefined);
+}
+
+function actionOf({
+  method,
+  path,
+  body = {},
+}: FirstContact['next'][number]): Omit<NextAction, 'title'> | undefined {
+  const [target = '', query = ''] = path.replace('/api/', '').split('?', 2);
+  if (method === 'POST') return isKind(target) ? { action: target, values: body } : undefined;
+  if (target === 'discover' || target === 'presence') return { action: 'presence', values: {} };
+  const asked = Object.fromEntries(new URLSearchParams(query));
+  if (target === 'catch-up') return { action: 'catch-up', values: asked };
+  const parameters = { ...asked, limit: LIMIT };
+  if (target === 'entries') return { action: 'read', values: parameters };
+  return isKind(target) ? { action: 'read', values: { kind: target, ...parameters } } : undefined;
 }

@@ -15,8 +15,11 @@ import {
   readOnlyError,
 } from '../../../operations/contribution/append.ts';
 import { notesOn } from '../../../operations/contribution/draft-notes.ts';
-import { companionsFor } from '../../../operations/contribution/first-contact.ts';
-import { nextActions, type NextAction } from '../../../operations/contribution/next-actions.ts';
+import {
+  companionsFor,
+  nextActions,
+  type NextAction,
+} from '../../../operations/contribution/first-contact.ts';
 import { localizationFor, type DoorRequest } from '../../context.ts';
 import { KIND_SKILLS, SKILLS } from '../skills.ts';
 import { contributionsOf, isUnsignedText, type MessageContribution } from './contributions.ts';

@@ -147,12 +147,10 @@ export function obeyedArguments(args: JsonObject, names: readonly string[]): Jso
   const listed = [...new Set(parameters.keys())].map((name): [string, unknown] => {
     const isNumber = NUMBER_PARAMETERS.includes(name);
     const values = parameters.getAll(name).map((value) => (isNumber ? Number(value) : value));
-    return [name, values.length === 1 ? values[0] : values];
+    return [name, values.length === 1 ? values[0] : values] as const;
   });
-  return {
-    ...Object.fromEntries(listed),
-    ...pickArguments(args, ['filters', 'seconds', 'as']),
-  };
+  const others = pickArguments(args, ['filters', 'seconds', 'as']);
+  return { ...Object.fromEntries(listed), ...others };
 }
 
 /** The named arguments that are strings or numbers: others identify nobody. */
