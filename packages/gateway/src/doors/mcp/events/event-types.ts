@@ -2,7 +2,7 @@
  * The event types of MCP Events (extension `io.modelcontextprotocol/events`, SEP-3415; PROTOCOL.md section
  * 18.10): how `events/list` describes them, and how their occurrences are told.
  */
-import { KINDS, SELECTOR_NAMES, type Language } from '@open-presence/protocol';
+import { type Kind, KINDS, SELECTOR_NAMES, type Language } from '@open-presence/protocol';
 
 import type { Localization } from '../../../http/route-description.ts';
 import type { Entry } from '../../../log/log.ts';
@@ -12,14 +12,24 @@ export const EVENTS_EXTENSION = 'io.modelcontextprotocol/events';
 
 export type EventName = keyof Language['mcp']['events'];
 
-/** The filters that each takes. */
-export const FILTERS: Readonly<Record<EventName, readonly (keyof Language['parameters'])[]>> = {
-  entry: ['room', 'kind', ...SELECTOR_NAMES],
-  concerns: ['identity'],
-  first_contact: ['room', 'seeking'],
+interface EventType {
+  /** The parameters that it takes as arguments. */
+  readonly filters: readonly (keyof Language['parameters'])[];
+  /** The only kind that it tells of. */
+  readonly kind?: Kind;
+}
+
+export const EVENT_TYPES: Readonly<Record<EventName, EventType>> = {
+  entry: { filters: ['room', 'kind', ...SELECTOR_NAMES] },
+  concerns: { filters: ['identity'] },
+  first_contact: { filters: ['room', 'seeking'], kind: 'resonance' },
 };
 
-export const EVENT_NAMES: readonly EventName[] = ['entry', 'concerns', 'first_contact'];
+export function isEventName(name: string): name is EventName {
+  return Object.hasOwn(EVENT_TYPES, name);
+}
+
+export const EVENT_NAMES: readonly EventName[] = Object.keys(EVENT_TYPES).filter(isEventName);
 
 /** As `events/list` describes them. */
 export function listEventTypes({ language, text }: Localization): object[] {
@@ -30,7 +40,7 @@ export function listEventTypes({ language, text }: Localization): object[] {
     inputSchema: {
       type: 'object',
       properties: Object.fromEntries(
-        FILTERS[name].map((filter) => [
+        EVENT_TYPES[name].filters.map((filter) => [
           filter,
           { ...VALUES, description: text(language.parameters[filter]) },
         ]),

@@ -15,7 +15,7 @@ import { said } from '../../../operations/contribution/said.ts';
 import { untilSeen } from '../../../operations/until-seen.ts';
 import type { DoorContext } from '../../context.ts';
 import { invalidArgument, namedParameters, selectionOf, textArgument } from '../tools/tool-call.ts';
-import { EVENT_NAMES, FILTERS, type EventName } from './event-types.ts';
+import { EVENT_NAMES, EVENT_TYPES, type EventName, isEventName } from './event-types.ts';
 
 /** The extension's code for a name that no event type has. */
 const NOT_FOUND = -32_011;
@@ -34,11 +34,12 @@ export interface Subscription {
 export async function subscriptionOf(app: DoorContext, params: JsonObject): Promise<Subscription> {
   const { log } = app;
   const name = eventNamed(params['name']);
+  const { filters, kind } = EVENT_TYPES[name];
   const args = argumentsOf(name, params['arguments']);
   const { cursor } = params;
   await untilSeen(log, [...Object.entries(args), ['after', cursor]]);
   const after = cursorIn(cursor, log.head());
-  const parameters = namedParameters(args, SUBJECT, FILTERS[name]);
+  const parameters = namedParameters(args, SUBJECT, filters);
   const own = name === 'concerns' ? requiredName(parameters.getAll('identity')) : undefined;
   if (own !== undefined) {
     parameters.delete('identity');
@@ -48,10 +49,10 @@ export async function subscriptionOf(app: DoorContext, params: JsonObject): Prom
   if (maxAge !== undefined)
     parameters.set('since', new Date(Math.max(0, log.now() - maxAge)).toISOString());
   const { facets, since } = await selectionOf(app, parameters);
-  const contact = name === 'first_contact' ? [facet('kind', 'resonance')] : [];
+  const ofKind = kind === undefined ? [] : [facet('kind', kind)];
   return {
     name,
-    selection: { facets: [...facets, ...contact], ...(since === undefined ? {} : { since }) },
+    selection: { facets: [...facets, ...ofKind], ...(since === undefined ? {} : { since }) },
     after,
     // What a name says itself does not concern it.
     isLeftOut: async (entry) => own !== undefined && (await said(entry, 1)).from === own,
@@ -71,8 +72,7 @@ export function wholeNumberIn(
 }
 
 function eventNamed(given: unknown): EventName {
-  const name = EVENT_NAMES.find((one) => one === given);
-  if (name !== undefined) return name;
+  if (typeof given === 'string' && isEventName(given)) return given;
   const known = EVENT_NAMES.join(', ');
   if (typeof given !== 'string')
     throw invalidArgument('name', `"name" must be one of ${known}`, SUBJECT);
@@ -90,12 +90,13 @@ function argumentsOf(type: EventName, given: unknown): JsonObject {
       SUBJECT,
     );
   }
-  const near = new NearNames(FILTERS[type]);
+  const { filters } = EVENT_TYPES[type];
+  const near = new NearNames(filters);
   for (const [name, value] of Object.entries(given)) {
     if (!near.has(name)) {
       const meant = near.nearest(name);
       const advice = meant === undefined ? '' : ` Did you mean ${quoted(meant.known)}?`;
-      const detail = `${type} has no argument ${quoted(name)}: it takes ${FILTERS[type].join(', ')}.${advice}`;
+      const detail = `${type} has no argument ${quoted(name)}: it takes ${filters.join(', ')}.${advice}`;
       throw invalidArgument(name, detail, SUBJECT);
     }
     if (!isTexts(value))
