@@ -16,6 +16,7 @@ import {
   parseJson,
   type JsonObject,
 } from '../../conformance/value.ts';
+import { contribute } from '../requests.ts';
 import { sharedGateway } from '../shared.ts';
 import { COMMAND } from '../command.ts';
 
@@ -136,11 +137,13 @@ suite('events of MCP', () => {
     const answering = new Gateway(gateway.url, { identity: other });
     await answering.reply(said, 'yours');
     await new Gateway(gateway.url, { identity: own }).reply(said, 'mine again');
+    await contribute(gateway.url, 'shepit', { text: 'no contact', seeking: [sought] });
     await answering.firstContact({ seeking: [sought] });
     const concerns = await poll({ name: 'concerns', arguments: { identity: own }, cursor });
     assert.deepEqual(textsOf(concerns['events']), ['yours']);
     const contacts = await poll({ name: 'first_contact', arguments: { seeking: sought }, cursor });
-    const [contact] = asArray(contacts['events']).map(asObject);
+    const [contact, ...others] = asArray(contacts['events']).map(asObject);
+    assert.deepEqual(others, []);
     const { note, entry } = asObject(contact?.['data']);
     assert.equal(asObject(entry)['ai_identity'], other);
     assert.match(asString(note), /Untrusted/);

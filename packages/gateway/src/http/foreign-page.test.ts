@@ -90,6 +90,7 @@ suite('a gateway that only its own machine can reach', () => {
       const answer = await send(door, sent);
       assert.match(answer, /^HTTP\/1\.1 403 /, JSON.stringify(sent));
       assert.doesNotMatch(answer, /access-control-allow/i, JSON.stringify(sent));
+      assert.match(answer, /^Content-Security-Policy: default-src 'none'/m, JSON.stringify(sent));
       assert.equal(bodyIn(answer)['code'], 'foreign-page', JSON.stringify(sent));
     }
     assert.equal(await entriesIn(door), 0);
