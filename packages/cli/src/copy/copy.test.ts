@@ -123,6 +123,16 @@ suite('presence export and import', () => {
     assert.match(stderr, /it was interrupted/);
   });
 
+  test('end without a word for a reader who has read enough', async () => {
+    const child = spawn(process.execPath, [MAIN, 'export', '--data', at('origin')]);
+    let stderr = '';
+    child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
+    await once(child.stdout, 'readable');
+    child.stdout.destroy();
+    await once(child, 'close');
+    assert.deepEqual([child.exitCode, stderr], [0, '']);
+  });
+
   test('that are killed at random points and run again have the same result', async () => {
     for (let kills = 0; kills < 4; kills += 1) {
       const args = [MAIN, 'import', '-', '--data', at('killed')];

@@ -53,12 +53,16 @@ export function exportCommand(context: ProcessContext): Command {
     const end = new AbortController();
     const stop = (): void => end.abort(new Error('it was interrupted'));
     void context.stopSignal().then(stop);
-    // `presence export | head` has read enough.
-    context.stdout.on('error', () => end.abort());
+    // Whoever is piped to may read enough before the end, as `head` does. The command tells other faults itself.
+    let isOutputLost = false;
+    context.stdout.on('error', () => {
+      isOutputLost = true;
+      end.abort();
+    });
     try {
       await exportLog(context, { file, options, signal: end.signal });
     } catch (thrown) {
-      if (context.stdout.errored && file === '-') return;
+      if (isOutputLost && file === '-') return;
       const error: unknown = end.signal.aborted ? end.signal.reason : thrown;
       const isRefused = error instanceof PresenceError && error.code !== 'unreachable';
       const code = isRefused || end.signal.aborted ? EXIT_FAILED : EXIT_UNREACHABLE;
