@@ -254,7 +254,8 @@ export default {
       // A store reads back what it wrote, a thread what it was started with, and a gateway what
       // others of its cluster sent: cast, not parsed.
       // So are the packaged language, which tests hold to its schema, what the gateway gives its
-      // pages and answers its client, and a module of Node's that is not imported.
+      // pages and answers its client, a module of Node's that is not imported, and a plugin for a
+      // framework that is not installed.
       files: [
         ...tests,
         anywhere(`${gateway}/stores/**`),
@@ -263,14 +264,13 @@ export default {
         anywhere(
           `${gateway}/{http-worker,language-thread,load-cluster,load-language,thread-call}.ts`,
         ),
-        anywhere(
-          `${gateway}/doors/docs/{openapi,openapi-thread,reference-scripts,scalar-thread}.ts`,
-        ),
+        anywhere(`${gateway}/doors/docs/{openapi,openapi-thread}.ts`),
         anywhere(`${gateway}/http/connection/node-http.ts`),
         anywhere('packages/cli/src/environment-proxy.ts'),
         anywhere('packages/cluster/src/**'),
         anywhere('packages/protocol/src/language/packaged-language.ts'),
         anywhere('packages/web/src/**'),
+        anywhere('packages/web/vite.config.ts'),
         anywhere('packages/client/src/**'),
       ],
       rules: { 'typescript/no-unsafe-type-assertion': 'off' },

@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { suite, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 
-import { REFERENCE_SCRIPTS } from '../packages/gateway/src/doors/docs/reference-scripts.ts';
 import { dataFolder, startGatewayProcess } from './gateway-process.ts';
 
 interface Request extends RequestInit {
@@ -34,7 +33,7 @@ const WEIGHTS: Readonly<Record<string, Weight>> = {
       { path: '/api/garden', method: 'POST', body: '{}' },
     ],
     light: /\/doors\/docs\/docs\.ts/,
-    heavy: /\/doors\/docs\/(?:pages|guide|reference)\.ts/,
+    heavy: /\/doors\/docs\/(?:pages|guide)\.ts/,
     by: { path: '/llms.txt' },
   },
   'what reads the OpenAPI document': {
@@ -43,12 +42,6 @@ const WEIGHTS: Readonly<Record<string, Weight>> = {
     heavy: /\/openapi-thread\.ts/,
     by: { path: '/openapi.json' },
   },
-  'the script of the reference page': {
-    without: ['/', '/openapi.json', '/reference'].map((path) => ({ path })),
-    light: /\/doors\/docs\/reference\.ts/,
-    heavy: /\/scalar-thread\.ts|@scalar/,
-    by: { path: REFERENCE_SCRIPTS.at(-1)?.path ?? '' },
-  },
   'the pages': {
     without: [
       ...['/', '/api/rooms', '/api/discover', '/openapi.json'].map((path) => ({ path })),
@@ -56,7 +49,7 @@ const WEIGHTS: Readonly<Record<string, Weight>> = {
     ],
     light: /\/doors\/web\/web\.ts/,
     heavy:
-      /\/packages\/web\/|\/doors\/web\/(?:pages|entries|forms)\/|\/doors\/web\/(?:send-page|shell|manifest)\.ts/,
+      /\/packages\/web\/|\/doors\/web\/(?:pages|entries|forms)\/|\/doors\/web\/(?:send-page|shell|manifest|reference)\.ts/,
     by: { path: '/', headers: { accept: 'text/html' } },
   },
   'the SDK of MCP': {

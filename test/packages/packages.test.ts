@@ -181,7 +181,9 @@ suite('what is installed', () => {
     const page = await (await fetch(gateway.url, { headers: { accept: 'text/html' } })).text();
     const [asset = ''] = /\/web\/assets\/[^"]+\.js/.exec(page) ?? [];
     const reference = await (await fetch(`${gateway.url}/reference`)).text();
-    const [script = ''] = /\/reference\/[^"]+\.js/.exec(reference) ?? [];
+    const [script = ''] = /\/web\/assets\/[^"]+\.js/.exec(reference) ?? [];
+    const [scalar = ''] =
+      /scalar-[\w-]+\.js/.exec(await (await fetch(gateway.url + script)).text()) ?? [];
     for (const path of [
       '/mova-snu.yaml',
       '/protocol.md',
@@ -189,6 +191,7 @@ suite('what is installed', () => {
       '/openapi.json',
       asset,
       script,
+      `/web/assets/${scalar}`,
     ]) {
       const { status } = await fetch(gateway.url + path);
       assert.equal(status, 200, path);

@@ -49,6 +49,7 @@ function addImports(name: string, found: Set<string>): void {
   for (const imported of CLIENT_MANIFEST[name]?.imports ?? []) addImports(imported, found);
 }
 
-function addressOf(name: string): string {
+/** `name`: of a source file or a style, as the manifest of the build has it. */
+export function addressOf(name: string): string {
   return `/web/${CLIENT_MANIFEST[name]?.file ?? ''}`;
 }

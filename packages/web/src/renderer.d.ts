@@ -2,8 +2,10 @@
 import type { Locale } from '@open-presence/protocol';
 
 import type { RenderPage, Shell } from './page-data.ts';
+import type { ReferenceData } from './reference/reference-data.ts';
 
 export declare const renderPage: RenderPage;
+export declare function renderReference(data: ReferenceData): string;
 export declare const iconPath: string;
 export declare const serviceWorker: string;
 export declare function webManifest(service: string, locale: Locale): object;

@@ -22,6 +22,7 @@ export const renderPage: RenderPage = (data, options = {}) => {
   return `<!doctype html>${html.replaceAll(FORBIDDEN, '\ufffd')}`;
 };
 
+export { renderReference } from './reference/page.tsx';
 export { href, queryIn, repeatedAddress } from './shell.ts';
 export { webManifest } from './web-manifest.ts';
 

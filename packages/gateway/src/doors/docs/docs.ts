@@ -29,14 +29,12 @@ import {
   toReference,
 } from './files.ts';
 import { openApi } from './openapi.ts';
-import { REFERENCE_SCRIPTS } from './reference-scripts.ts';
 import type { PAGES, RenderedPage } from './pages.ts';
 
 type PageName = keyof typeof PAGES;
 
 /** Pages with one representation. */
 const DOCUMENTS: readonly (readonly [name: PageName, path: string, type: string])[] = [
-  ['reference', '/reference', 'text/html'],
   ['llms', '/llms.txt', 'text/plain'],
   ['skill', '/skill.md', 'text/markdown'],
   ['protocol', '/protocol.md', 'text/markdown'],
@@ -59,10 +57,6 @@ export const docsDoor: ProtocolDoor = {
     document('openapiYaml', '/openapi.yaml', 'application/yaml', openApi('yaml')),
     { path: '/docs', get: [{ type: 'text/html', handle: toReference }] },
     ...DOCUMENTS.map(([name, path, type]) => document(name, path, type, page(type, name))),
-    ...REFERENCE_SCRIPTS.map(({ path, handle }) => ({
-      path,
-      get: [{ type: 'text/javascript', handle }],
-    })),
     {
       path: SECURITY_TXT,
       get: [{ type: 'text/plain', handle: securityTxt }],
@@ -90,10 +84,8 @@ function page(type: string, name: PageName): DoorHandler {
     const { routes, publicUrl } = context.app;
     const localization = localizationFor(context);
     const address = publicAddressOf(context);
-    const [path = ''] = (context.request.url ?? '').split('?', 1);
-    const root = path.endsWith('/') ? '..' : '.';
     const query = queryOf(context.request);
-    const place = { routes, publicUrl, address, root, query };
+    const place = { routes, publicUrl, address, query };
     const rendered: RenderedPage = await PAGES[name]({ ...localization, ...place });
     const headers = {
       ...(isWelcome ? NO_STORE : NO_CACHE),

@@ -8,7 +8,6 @@ import { aiCatalog, ardManifest } from './artifacts.ts';
 import { guidePage, skillFile, welcomePage } from './guide.ts';
 import { asMarkdown, asText } from './page.ts';
 import { protocolText } from './protocol-text.ts';
-import { REFERENCE_HEADERS, referencePage } from './reference.ts';
 
 export interface RenderedPage {
   readonly body: Buffer;
@@ -18,13 +17,10 @@ export interface RenderedPage {
 }
 
 interface PageContext extends GuideContext {
-  /** Where the gateway's root is, seen from the page: `.`, or `..` if the page's path ends with a slash. */
-  readonly root: string;
   readonly query: URLSearchParams;
 }
 
 export const PAGES = {
-  reference: (context) => ({ ...page(referencePage(context)), headers: REFERENCE_HEADERS }),
   llms: (context) => page(asMarkdown(guidePage(context))),
   skill: (context) => page(skillFile(context)),
   protocol: async ({ query }) => ({ body: await protocolText(query.getAll('section')) }),

@@ -55,6 +55,12 @@ const builtPages: ProtocolDoor = {
       pageRoute(`/${name}`, async () => (await loadTexts()).ownTextPage(name)),
     ),
     {
+      ...lazyRoute('/reference', 'text/html', async () => {
+        return (await import('./reference.ts')).sendReference;
+      }),
+      description: { id: 'reference', parameters: ['as'] },
+    },
+    {
       path: NOTICE_PATH,
       get: [],
       async postFromPage(context) {
@@ -78,24 +84,24 @@ const builtPages: ProtocolDoor = {
     cardRoute('/web/cards/rooms/{slug}', 'sendRoomCard'),
     cardRoute('/web/cards/visitors', 'sendVisitorCard'),
     cardRoute('/web/cards/visitors/{name}', 'sendVisitorCard'),
-    privateRoute('/web/manifest.webmanifest', 'application/manifest+json', async () => {
+    lazyRoute('/web/manifest.webmanifest', 'application/manifest+json', async () => {
       return (await loadManifest()).sendManifest;
     }),
-    privateRoute('/web/service-worker.js', 'text/javascript', async () => {
+    lazyRoute('/web/service-worker.js', 'text/javascript', async () => {
       return (await loadManifest()).sendServiceWorker;
     }),
-    privateRoute('/favicon.ico', 'image/svg+xml', async () => (await loadManifest()).sendIcon),
-    privateRoute('/web/activity', JSON_TYPE, async () => {
+    lazyRoute('/favicon.ico', 'image/svg+xml', async () => (await loadManifest()).sendIcon),
+    lazyRoute('/web/activity', JSON_TYPE, async () => {
       return (await import('./entries/activity.ts')).sendActivity;
     }),
-    privateRoute('/web/garden', JSON_TYPE, async () => {
+    lazyRoute('/web/garden', JSON_TYPE, async () => {
       return (await import('./entries/garden-entries.ts')).sendGardenEntries;
     }),
-    privateRoute('/web/news', JSON_TYPE, async () => (await import('./entries/news.ts')).sendNews),
-    privateRoute('/web/entries', JSON_TYPE, async () => (await loadEntries()).sendBatch),
-    privateRoute('/web/entries/{id}', JSON_TYPE, async () => (await loadEntries()).sendEntry),
-    privateRoute('/web/entries/{id}/{of}', JSON_TYPE, async () => (await loadEntries()).sendPiece),
-    privateRoute('/web/events', 'text/event-stream', async () => {
+    lazyRoute('/web/news', JSON_TYPE, async () => (await import('./entries/news.ts')).sendNews),
+    lazyRoute('/web/entries', JSON_TYPE, async () => (await loadEntries()).sendBatch),
+    lazyRoute('/web/entries/{id}', JSON_TYPE, async () => (await loadEntries()).sendEntry),
+    lazyRoute('/web/entries/{id}/{of}', JSON_TYPE, async () => (await loadEntries()).sendPiece),
+    lazyRoute('/web/events', 'text/event-stream', async () => {
       return (await import('./entries/events.ts')).sendEvents;
     }),
   ],
@@ -115,11 +121,8 @@ export function hasPages(): boolean {
   return existsSync(fileURLToPath(import.meta.resolve('@open-presence/web/renderer')));
 }
 
-/**
- * A path that only pages and browsers request; it is no part of the contract. Its handler is loaded with the
- * first request.
- */
-function privateRoute(
+/** A path whose handler is loaded with the first request. */
+function lazyRoute(
   path: string,
   type: string,
   load: () => Promise<DoorHandler>,
@@ -130,8 +133,8 @@ function privateRoute(
 function cardRoute(
   path: string,
   name: keyof Awaited<ReturnType<typeof loadCards>>,
-): ReturnType<typeof privateRoute> {
-  return privateRoute(path, 'image/png', async () => (await loadCards())[name]);
+): ReturnType<typeof lazyRoute> {
+  return lazyRoute(path, 'image/png', async () => (await loadCards())[name]);
 }
 
 /** Without built pages, browsers get what programs get. */
