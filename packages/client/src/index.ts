@@ -32,6 +32,5 @@ export {
 export type { Withholding, WithholdingsOptions } from './log/withholdings.ts';
 export type { LoggedEntry, LogOptions } from './log/read-log.ts';
 export type { LineOpening } from './log/line-opening.ts';
-export { type Hash, PORTABLE_SHA256, type Sha256 } from './log/sha256.ts';
 export type { RetryListener } from './retry.ts';
 export type { Arrival, Members, ReplyOptions, SaidResult, SayOptions, Stored } from './say.ts';

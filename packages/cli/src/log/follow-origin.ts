@@ -13,7 +13,6 @@ import { PresenceError } from '@open-presence/client';
 import { type ContinuedLog, CopyRefusal } from '@open-presence/gateway';
 
 import { type CopiedOrigin, OriginCheck } from './origin-check.ts';
-import { PLATFORM_SHA256 } from './platform-sha256.ts';
 
 export interface FollowedOrigin extends CopiedOrigin {
   /** Whether to wait for new entries once everything is copied. */
@@ -107,7 +106,7 @@ async function copyOnce({
   onProgress(head);
   onTrouble(undefined);
   const ended = AbortSignal.any([signal, end.signal]);
-  const lines = gateway.logLines({ from, live, signal: ended, sha256: PLATFORM_SHA256 });
+  const lines = gateway.logLines({ from, live, signal: ended });
   copy.entries.assertContinues(from);
   try {
     for (let next = lines.next(), isStored = true; ;) {
@@ -240,12 +239,7 @@ export class OriginWithholdings {
     const link = copy.linkAt(seq - 1);
     if (link === undefined || !copy.entries.isWithheld(seq)) return;
     const from = { log: copy.checkpoint().log, head: seq - 1, link };
-    for await (const [line] of gateway.logLines({
-      from,
-      limit: 1,
-      signal,
-      sha256: PLATFORM_SHA256,
-    })) {
+    for await (const [line] of gateway.logLines({ from, limit: 1, signal })) {
       if (line !== undefined) await copy.entries.show(line, item);
       return;
     }

@@ -1,8 +1,6 @@
 import { type Gateway, PresenceError } from '@open-presence/client';
 import type { ContinuedLog } from '@open-presence/gateway';
 
-import { PLATFORM_SHA256 } from './platform-sha256.ts';
-
 /** How many entries one step reads. */
 const STEP = 1000;
 /** How many reported entries are remembered, to report each only once. After that, all are reported again. */
@@ -45,7 +43,7 @@ export class OriginCheck {
     }
     const from = { log, head: this.#checked, link };
     const limit = Math.min(STEP, head - this.#checked);
-    const lines = gateway.logLines({ from, limit, signal, sha256: PLATFORM_SHA256 });
+    const lines = gateway.logLines({ from, limit, signal });
     try {
       for (let step = await lines.next(); ; step = await lines.next()) {
         if (step.done !== true) continue;

@@ -18,7 +18,6 @@ import { entryCount, ProgressBar } from '../copy/progress-bar.ts';
 import { EXIT_FAILED, fail } from '../exit-codes.ts';
 import type { ProcessContext } from '../process-context.ts';
 import { safeText } from '../safe-text.ts';
-import { PLATFORM_SHA256 } from './platform-sha256.ts';
 
 export interface VerifyLinesOptions {
   /** Path of the kept checkpoint; by default, one for each gateway, and none for files. */
@@ -71,13 +70,13 @@ function linesOfGateway(
   { stderr }: ProcessContext,
 ): VerifiedLines {
   const onRetry = (error: Error): void => void stderr.write(`${error.message}\nTrying again.\n`);
-  return new Gateway(address, { onRetry }).logLines({ from, signal, sha256: PLATFORM_SHA256 });
+  return new Gateway(address, { onRetry }).logLines({ from, signal });
 }
 
 async function* linesOfExport(path: string, context: ProcessContext): VerifiedLines {
   const bytes: AsyncIterable<Buffer> = path === '-' ? context.stdin : readFileChunks(path);
   const { checkpoint, batches } = await readLogLines(decompressed(bytes));
-  const verifier = new ChainVerifier(checkpoint, PLATFORM_SHA256);
+  const verifier = new ChainVerifier(checkpoint);
   yield* verifier.verify(batches);
   return verifier.checkpoint;
 }

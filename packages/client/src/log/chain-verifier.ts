@@ -9,7 +9,7 @@ import type { Checkpoint } from '@open-presence/protocol';
 
 import { PresenceError } from '../presence-error.ts';
 import { isUnreadable, type LogLine, withheldIn } from './log-lines.ts';
-import { PORTABLE_SHA256, type Sha256 } from './sha256.ts';
+import { createSha256, sha256 } from './sha256.ts';
 
 const LINK = 32;
 const SALT = 16;
@@ -21,7 +21,6 @@ for (let value = 0; value < 16; value += 1) VALUES[value.toString(16).charCodeAt
 
 export class ChainVerifier {
   readonly #log: string;
-  readonly #sha256: Sha256;
   #head: number;
   #link: string;
   /** What a digest is made of: the salt and the hash of the body. */
@@ -29,16 +28,14 @@ export class ChainVerifier {
   /** What a link is made of: the link before, the own members, the digest and perhaps a key. */
   #linked = new Uint8Array(1024);
 
-  /** `sha256`: that of the platform, where it has one that hashes in pieces. */
-  constructor({ log, head, link }: Checkpoint, sha256: Sha256 = PORTABLE_SHA256) {
+  constructor({ log, head, link }: Checkpoint) {
     this.#log = log;
-    this.#sha256 = sha256;
     this.#head = head;
     this.#link = link;
     writeHex(this.#linked, 0, link);
   }
 
-  /** Behind the last line that was verified. */
+  /** After the last line that was verified. */
   get checkpoint(): Checkpoint {
     return { log: this.#log, head: this.#head, link: this.#link };
   }
@@ -63,7 +60,7 @@ export class ChainVerifier {
   *#verifyShort(batch: readonly LogLine[]): Generator<readonly LogLine[], void> {
     for (const [index, line] of batch.entries()) {
       try {
-        this.#check(line, this.#sha256.hash(line.body ?? EMPTY));
+        this.#check(line, sha256(line.body ?? EMPTY));
       } catch (error) {
         if (index > 0) yield batch.slice(0, index);
         throw error;
@@ -73,7 +70,7 @@ export class ChainVerifier {
   }
 
   async *#verifyLong(line: LogLine): AsyncGenerator<readonly LogLine[], void> {
-    const hash = this.#sha256.create();
+    const hash = createSha256();
     const source = line.chunks();
     let failure: { readonly error: unknown } | undefined;
     async function* hashed(): AsyncGenerator<Uint8Array, void> {
@@ -119,7 +116,7 @@ export class ChainVerifier {
     this.#linked.set(own, LINK);
     this.#linked.set(digest, digestStart);
     if (key !== undefined) writeHex(this.#linked, keyStart, key);
-    return this.#sha256.hash(this.#linked.subarray(0, end));
+    return sha256(this.#linked.subarray(0, end));
   }
 
   #digestOf(line: LogLine, body: Uint8Array): Uint8Array {
@@ -134,7 +131,7 @@ export class ChainVerifier {
     if (line.salt === undefined) throw unverifiable(line);
     writeHex(this.#salted, 0, line.salt);
     this.#salted.set(body, SALT);
-    return this.#sha256.hash(this.#salted);
+    return sha256(this.#salted);
   }
 }
 

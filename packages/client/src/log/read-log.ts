@@ -9,7 +9,6 @@ import { PresenceError } from '../presence-error.ts';
 import { SilenceTimer } from '../silence-timer.ts';
 import { ChainVerifier } from './chain-verifier.ts';
 import { checkpointIn, type LogLine, readLogLines } from './log-lines.ts';
-import type { Sha256 } from './sha256.ts';
 
 export interface LogOptions extends Signal {
   /** A checkpoint that was kept: begins after it, if the log still has the same link there. */
@@ -19,8 +18,6 @@ export interface LogOptions extends Signal {
   readonly limit?: number | undefined;
   /** Whether to go on with new entries as they are stored, until the signal is aborted. */
   readonly live?: boolean | undefined;
-  /** An implementation that is faster than the portable one. */
-  readonly sha256?: Sha256 | undefined;
 }
 
 /** An entry of a log, verified by its link. */
@@ -44,10 +41,10 @@ export async function* readLog(
   { limit, ...options }: LogOptions,
   query: Query,
 ): AsyncGenerator<readonly LogLine[], Checkpoint> {
-  const { from, after = 0, live = false, signal, sha256 } = options;
+  const { from, after = 0, live = false, signal } = options;
   const backoff = connection.backoff(signal);
   const end = (from?.head ?? after) + (limit ?? Number.POSITIVE_INFINITY);
-  let verifier = from && new ChainVerifier(from, sha256);
+  let verifier = from && new ChainVerifier(from);
   let isLive = false;
   for (let hasStarted = false; ;) {
     const request = new LogRequest(connection, signal);
@@ -60,7 +57,7 @@ export async function* readLog(
         ...(limit === undefined ? {} : { limit: end - head }),
       };
       const { checkpoint, batches } = await readLogLines(request.bytes(wanted, isLive));
-      verifier = verifierFrom(verifier, checkpoint, sha256);
+      verifier = verifierFrom(verifier, checkpoint);
       hasStarted = true;
       for await (const batch of verifier.verify(batches)) {
         backoff.reset();
@@ -159,12 +156,8 @@ class LogRequest {
   }
 }
 
-function verifierFrom(
-  verifier: ChainVerifier | undefined,
-  checkpoint: Checkpoint,
-  sha256: Sha256 | undefined,
-): ChainVerifier {
-  if (verifier === undefined) return new ChainVerifier(checkpoint, sha256);
+function verifierFrom(verifier: ChainVerifier | undefined, checkpoint: Checkpoint): ChainVerifier {
+  if (verifier === undefined) return new ChainVerifier(checkpoint);
   const { log, head, link } = verifier.checkpoint;
   if (checkpoint.log !== log) {
     const message = `The gateway has the log "${checkpoint.log}" now, and the checkpoint is from "${log}".`;

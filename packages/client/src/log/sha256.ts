@@ -1,19 +1,32 @@
 /**
- * SHA-256 (FIPS 180-4) of bytes that arrive in pieces, where the platform has none: Web Crypto hashes
- * only what is whole in memory.
+ * SHA-256 (FIPS 180-4) of bytes that arrive in pieces: by `node:crypto` where the platform has it (Node.js,
+ * Deno, Bun), and by this file in browsers, whose Web Crypto hashes only what is whole in memory.
  */
 
-/** A hash that is made in pieces, as by `createHash('sha256')` of Node. */
-export interface Hash {
+interface Hash {
   update(bytes: Uint8Array): unknown;
   digest(): Uint8Array;
 }
 
-/** An implementation of SHA-256. */
-export interface Sha256 {
-  /** The hash of bytes that are all in memory. */
-  hash(bytes: Uint8Array): Uint8Array;
-  create(): Hash;
+interface NodeCrypto {
+  createHash(name: 'sha256'): Hash;
+  hash(name: 'sha256', bytes: Uint8Array, encoding: 'buffer'): Uint8Array;
+}
+
+interface Platform {
+  readonly process?: { getBuiltinModule?: (name: 'node:crypto') => NodeCrypto | undefined };
+}
+
+const { process: runtime } = globalThis as Platform;
+const crypto = runtime?.getBuiltinModule?.('node:crypto');
+
+export function createSha256(): Hash {
+  return crypto?.createHash('sha256') ?? new PortableSha256();
+}
+
+/** The hash of bytes that are all in memory. */
+export function sha256(bytes: Uint8Array): Uint8Array {
+  return crypto?.hash('sha256', bytes, 'buffer') ?? new PortableSha256().update(bytes).digest();
 }
 
 const BLOCK = 64;
@@ -40,13 +53,7 @@ function fraction(root: number): number {
   return Math.floor((root - Math.floor(root)) * 2 ** 32) | 0;
 }
 
-/** For every platform. */
-export const PORTABLE_SHA256: Sha256 = {
-  hash: (bytes) => new PortableHash().update(bytes).digest(),
-  create: () => new PortableHash(),
-};
-
-class PortableHash implements Hash {
+export class PortableSha256 implements Hash {
   readonly #state = new Int32Array(START);
   readonly #block = new Uint8Array(BLOCK);
   #filled = 0;
