@@ -184,11 +184,14 @@ export const about: readonly Case[] = [
     const policy = page.header('content-security-policy') ?? '';
     assert.match(policy, /default-src 'none'; script-src 'self';/);
     assert.doesNotMatch(policy, /unsafe-eval|https?:|\*/);
-    const scripts = Array.from(page.text.matchAll(/<script src="([^"]+)"/g), ([, src = '']) => {
-      const url = new URL(src, new URL('/reference', gateway.base));
-      assert.equal(url.host, gateway.base.host);
-      return url.pathname;
-    });
+    const scripts = Array.from(
+      page.text.matchAll(/<script [^>]*?src="([^"]+)"/g),
+      ([, src = '']) => {
+        const url = new URL(src, new URL('/reference', gateway.base));
+        assert.equal(url.host, gateway.base.host);
+        return url.pathname;
+      },
+    );
     assert.ok(scripts.length > 0);
     for (const path of scripts) (await gateway.request('HEAD', path)).expect(200);
     assert.equal((await gateway.get('/docs')).expect(308).header('location'), '/reference');

@@ -15,7 +15,7 @@ export function renderReference(data: ReferenceData): string {
         <meta name="color-scheme" content="light dark" />
         <title>{title}</title>
         <link rel="icon" href="data:," />
-        <script type="module" src={root + addressOf('src/reference/client.ts')} />
+        <script src={root + addressOf('src/reference/client.ts')} type="module" />
       </head>
       <body>
         <div id="reference" data-document={`${root}/openapi.json`}>
