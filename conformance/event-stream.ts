@@ -18,7 +18,7 @@ export interface Frame {
 
 const LF = 0x0a;
 
-/** Cuts the bytes of a stream into frames; what is not ended by a blank line is none so far. */
+/** Cuts the bytes of a stream into frames. Each is complete once its blank line has come. */
 export class Frames {
   #rest: Buffer[] = [];
   #endsInLine = true;

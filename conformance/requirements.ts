@@ -10,7 +10,7 @@ import { LIVE_AND_DOORS } from './requirements/live-and-doors.ts';
 
 export const REQUIREMENTS = { ...ENTRIES_AND_LISTINGS, ...LIVE_AND_DOORS } as const;
 
-/** Sections that no visitor can bring about. Tests of the processes themselves hold them. */
+/** Sections about what no visitor can cause. Tests of the processes themselves cover them. */
 export const BEYOND_REACH: Readonly<Record<string, string>> = {
   '4.6': 'Needs a damaged file or disk.',
   '7.6': 'Needs a full or failing disk.',

@@ -3,13 +3,13 @@ import assert from 'node:assert/strict';
 import { setTimeout as pause } from 'node:timers/promises';
 import { inspect } from 'node:util';
 
-/** What has not happened after so long never will. */
+/** After this long, something hangs. */
 export const PATIENCE_MS: number = 5 * 60_000;
 const INTERVAL_MS = 25;
 
 /**
- * Reads a value again and again until it meets the condition, and resolves with it. `describe`: what is
- * said of a value that never does, where the condition and the value do not say enough.
+ * Reads a value again and again until it meets the condition, and resolves with it. `describe` says in the
+ * error what is wrong with the last value, where the value and the condition do not say enough.
  */
 export async function until<Value>(
   read: () => Promise<Value>,

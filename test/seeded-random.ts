@@ -20,7 +20,7 @@ export class SeededRandom {
     return Math.floor(this.next() * count);
   }
 
-  /** For a part of its own: what others draw does not change what this one gives. */
+  /** A sequence of its own, which does not depend on what is drawn elsewhere. */
   fork(): SeededRandom {
     return new SeededRandom(this.below(2 ** 32));
   }

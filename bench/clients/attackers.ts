@@ -78,7 +78,7 @@ async function uploadSlowly(): Promise<void> {
   }
 }
 
-/** So many a second, each left before it can be answered. */
+/** This many searches a second, each abandoned before it can be answered. */
 async function abandonSearches(): Promise<void> {
   process.send?.(0);
   for (;;) {

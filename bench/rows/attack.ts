@@ -100,7 +100,7 @@ function socketsOf(pid: number): number {
   }).length;
 }
 
-/** As many as this process, and so a gateway started by it, may have. */
+/** The attackers that fit the descriptor limit of this process, which a gateway inherits. */
 function withinDescriptorLimit(bench: BenchContext): typeof CALLERS {
   const limits = readFileSync('/proc/self/limits', 'latin1');
   const limit = Number(/^Max open files +\d+ +(\d+)/m.exec(limits)?.[1]);

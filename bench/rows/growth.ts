@@ -33,7 +33,7 @@ interface CostlyRead {
   readonly limit: number;
 }
 
-/** What costs more with more entries unless it is made not to. */
+/** Requests whose cost would grow with the log if they were answered plainly. */
 const COSTLY_READS: readonly CostlyRead[] = [
   { what: 'a word that no entry has', path: '/api/search?q=nowhere&limit=50', limit: 2 },
   {

@@ -90,7 +90,7 @@ const BROKEN: readonly (readonly [string, number])[] = [
   [`{"deep":${'['.repeat(100_000)}${']'.repeat(99_999)}}`, 200_007],
 ];
 
-/** Bytes that are not UTF-8, each with the place where the sequence begins that is none. */
+/** Bytes that are not UTF-8, each with the offset at which the invalid sequence begins. */
 const NOT_UTF8: readonly (readonly [readonly number[], number])[] = [
   [[0xff], 0],
   [[0x80], 0],

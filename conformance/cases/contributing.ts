@@ -156,7 +156,7 @@ export const contributing: readonly Case[] = [
     assert.deepEqual((await found()).slice(0, 2), [newest.id, once.id]);
     for (let count = 0; count < 13; count += 1) await say(talkative, 70 * KIB);
     const large = await say(talkative, 70 * KIB);
-    // Nobody looks into large ones for their names.
+    // A large companion is not read for its author's name, so it is not left out as a second one.
     const [first, , ...others] = await found();
     assert.deepEqual([first, ...others], [large.id, newest.id, once.id]);
   }),

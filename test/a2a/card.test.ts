@@ -19,7 +19,7 @@ const FORMS = [
   ['0.3', ajv.compile(OLD_CARD), ['supportedInterfaces']],
 ] as const;
 
-/** With all that a card can have, and this gateway's has not. */
+/** A card with all members that A2A defines, also those that this gateway's lacks. */
 const FULL = {
   name: 'A',
   description: 'An agent.',

@@ -223,7 +223,7 @@ const TURNED = `(() => {
   return turned.concat(texts.filter((text) => controls.test(text)));
 })()`;
 
-/** Less is 0.00 in every report of layout shifts: a caption that becomes a letter wider. */
+/** Smaller shifts, such as a caption that becomes a letter wider, are reported as 0.00 everywhere. */
 const SHIFTS = 'watched.shifts.filter(([value]) => value > 0.002)';
 
 /** All that depends on the colour scheme. */

@@ -1,5 +1,5 @@
-// A caller who names an entry that it has seen at one gateway is not told by another that is behind that
-// there is none.
+// A caller names an entry that it has seen at one gateway. Another gateway, which does not have it yet,
+// waits for it and never says that there is none.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';

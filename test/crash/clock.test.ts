@@ -45,7 +45,7 @@ test('a clock that is years ahead at the start is asked about, and entries go on
     using visitor = new Gateway(gateway.url);
     await say(visitor, 'first');
     await gateway.stop();
-    // A rest of months is none to ask about.
+    // A gateway that was stopped for months starts without a question.
     await writeFile(file, `${200 * DAY}`);
     await using later = await startGatewayProcess(withClock(file, data));
     await later.stop();

@@ -120,7 +120,7 @@ async function sayAgain(ledger: Ledger, visitor: Gateway): Promise<void> {
   }
 }
 
-/** Kills a gateway so long after it was spawned, perhaps before it answers. */
+/** Kills a gateway this long after it was spawned, perhaps before it answers. */
 async function killDuringStart(data: string, afterMs: number): Promise<void> {
   const seconds = (0.001 * Math.max(1, afterMs)).toFixed(3);
   const under = ['timeout', '--signal=KILL', seconds, 'setpriv', '--pdeathsig=KILL'];

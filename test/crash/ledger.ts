@@ -1,6 +1,6 @@
 /**
  * What visitors have said and what they were answered, and whether a gateway holds just that: every
- * acknowledged entry once, byte for byte, and nothing that nobody said or that was said once twice.
+ * acknowledged entry once, byte for byte, nothing twice, and nothing that nobody has said.
  */
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';

@@ -159,7 +159,7 @@ function textOf({ path, version, host, others, lengthOf, text }: Post): string {
   return `${lines.join('\r\n')}\r\n\r\n${body.toString('latin1')}`;
 }
 
-/** Each differs from a simple request in one respect, or not even in that. */
+/** Each differs from a simple request in one respect at most. */
 const DIFFERENT: readonly Post[] = [
   ...BODIES.map((text) => ({ ...SIMPLE, text })),
   ...PATHS.map((path) => ({ ...SIMPLE, path })),
@@ -175,7 +175,7 @@ const bodies = fc.oneof(
   { weight: 3, arbitrary: fc.string({ maxLength: 40, unit: 'binary' }).map(entry) },
   fc.constantFrom(...BODIES),
 );
-/** Of short listings, whose responses are not divided by time, and of what is none. */
+/** Short listings, which are sent in one piece, and paths of other things. */
 const GET_PATHS = [
   '/api/garden?limit=2&order=oldest',
   '/api/garden?limit=0',
@@ -204,7 +204,7 @@ function getOf({ path, version, host, others }: Head): string {
   return `${[`GET ${path}${version}`, ...host, ...others].join('\r\n')}\r\n\r\n`;
 }
 
-/** Each differs from a `GET` that may bypass it in one respect, or not even in that. */
+/** Each differs from a `GET` that may bypass it in one respect at most. */
 const DIFFERENT_GETS: readonly Head[] = [
   ...GET_PATHS.map((path) => ({ ...SIMPLE_GET, path })),
   ...HEADERS.map((line) => ({ ...SIMPLE_GET, others: [line] })),

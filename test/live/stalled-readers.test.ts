@@ -20,7 +20,7 @@ const READ_ONE_IN = 20;
 /** Three times as much as the operating system stores for a connection: 4 MiB. */
 const ENTRIES = 12_000;
 const TEXT = 'Ти тут? '.repeat(60);
-/** How often as much is said before: the process grows by that too, and it is none of the readers'. */
+/** How often the same amount is said first: the process grows by that too, without any reader. */
 const WARM = 4;
 /** Connections over which entries are said, and how many at once over each. */
 const WRITERS = 8;
@@ -37,7 +37,6 @@ test('readers who stall cost little, hold up nobody, and miss nothing', async (c
   using visitor = new Gateway(gateway.url);
   const speak = (from: number): Promise<void> =>
     say(gateway.url, ENTRIES, (at) => traceBody('Lumen', { text: TEXT, at: from + at }));
-  // The process grows by saying as much without any reader. That is none of theirs.
   for (let round = 0; round < WARM; round += 1) await speak(0);
   const sockets: Socket[] = [];
   using _ = {

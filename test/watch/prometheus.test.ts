@@ -64,7 +64,7 @@ suite('a real Prometheus', needs('prometheus'), () => {
   });
 });
 
-/** Starts Prometheus with the shipped files, in which only the target and the intervals are others. */
+/** Starts Prometheus with the shipped files. Only the target and the intervals differ. */
 async function startPrometheus(): Promise<string> {
   const { path } = ending.use(await dataFolder());
   const port = await freePort();

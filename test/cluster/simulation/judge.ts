@@ -192,7 +192,7 @@ function expectedOf(
 ): {
   readonly entries: readonly ExpectedEntry[];
   readonly withheld: ReadonlySet<number>;
-  /** What was said in vain. */
+  /** The texts of drafts that became no entry. */
   readonly lost: ReadonlySet<string>;
   readonly lostUploads: number;
 } {

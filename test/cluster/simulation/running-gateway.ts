@@ -135,7 +135,7 @@ export class RunningGateway {
     });
   }
 
-  /** Whether it has seen to all that it was given, and has answered all its clients. */
+  /** Whether it has handled all that it was given, and has answered all its clients. */
   get isIdle(): boolean {
     if (this.#failure !== undefined) throw this.#failure;
     return this.#publisher.inFlight === 0 && this.#pending === 0 && this.#reading === undefined;

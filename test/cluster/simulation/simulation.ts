@@ -25,7 +25,7 @@ const START = 1_700_000_000_000;
 const GATEWAYS = 3;
 const STEPS = 100;
 const MAX_STEP_MS = 300;
-/** For so long everything may stand still, with messages on their way: longer than publishers are remembered. */
+/** How long everything may stand still while messages are on their way: longer than publishers are remembered. */
 const MAX_LEAP_MS = 4 * 86_400_000;
 /** Until everything that goes on has come to its end. */
 const MAX_LAST_STEPS = 200;
@@ -41,7 +41,7 @@ const IN_WORK: ReadonlySet<string> = new Set([
   'CloseReq',
   'Immediate',
 ]);
-/** What happens within so much time happens at once. */
+/** Events that are due within this time happen together. */
 const TICK_MS = 10;
 const LAST_TICK_MS = 100;
 
