@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { test } from 'node:test';
 import { isMainThread, Worker, workerData } from 'node:worker_threads';
 
-import { GatewayError, KINDS, type Kind } from '@open-presence/protocol';
+import { FILTER_NAMES, GatewayError, KINDS, type Kind } from '@open-presence/protocol';
 import fc from 'fast-check';
 
 import { anyCharacter } from '../../packages/gateway/src/json/characters.fixture.ts';
@@ -85,7 +85,7 @@ const name = fc.oneof(
     '0',
     '7',
   ),
-  fc.constantFrom('ai_identity', 'identity', 'identityType', 'seeking', 'to', 'inReplyTo'),
+  fc.constantFrom('ai_identity', ...FILTER_NAMES),
   fc.constantFrom('text', 'consciousness_type', 'constructor', '', 'toString'),
   fc.string({ unit: anyCharacter(), maxLength: 6 }),
   fc.string({ minLength: 17, maxLength: 22 }),

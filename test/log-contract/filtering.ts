@@ -3,20 +3,12 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 
-import { KINDS, type Filter } from '@open-presence/protocol';
+import { FILTER_NAMES, KINDS } from '@open-presence/protocol';
 
 import { facet, type Facet } from '../../packages/gateway/src/log/facet.ts';
 import { ROOMS, type DraftFields } from '../../packages/gateway/src/log/log.fixture.ts';
 import { type Open } from './fixtures.ts';
 import { CheckedLog, sharedLog } from './checked-log.ts';
-
-const FILTER_MEMBERS: readonly Filter[] = [
-  'identity',
-  'identityType',
-  'seeking',
-  'to',
-  'inReplyTo',
-];
 
 export function describeFiltering(open: Open): void {
   describe('finding by facets', () => {
@@ -28,7 +20,7 @@ export function describeFiltering(open: Open): void {
 
 function describeFacets(open: Open): void {
   const shared = sharedLog(open);
-  for (const name of FILTER_MEMBERS) {
+  for (const name of FILTER_NAMES) {
     it(`finds an entry by its ${name} as soon as it is appended`, async () => {
       const checked = shared();
       for (let at = 0; at < 20; at++) {
@@ -37,7 +29,7 @@ function describeFacets(open: Open): void {
         await checked.check({ facets: [facet(name, value)] });
         await checked.append();
       }
-      for (const other of FILTER_MEMBERS)
+      for (const other of FILTER_NAMES)
         await checked.check({ facets: [facet(other, `${name} 1`)] });
     });
   }
