@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { execFile, spawn } from 'node:child_process';
+import { execFile, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { lstat, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, suite, test } from 'node:test';
@@ -121,6 +121,18 @@ suite('presence export and import', () => {
     await once(child, 'close');
     assert.equal(child.exitCode, 1);
     assert.match(stderr, /it was interrupted/);
+  });
+
+  test('write to a pipe by its name, which stays one', async () => {
+    const pipe = at('pipe.zst');
+    execFileSync('mkfifo', [pipe]);
+    const [read, { code }] = await Promise.all([
+      readFile(pipe),
+      presence('export', '--data', at('origin'), pipe),
+    ]);
+    assert.equal(code, 0);
+    assert.ok(zstdDecompressSync(read).equals(await readFile(at('log.ndjson'))));
+    assert.ok((await lstat(pipe)).isFIFO());
   });
 
   test('end without a word for a reader who has read enough', async () => {

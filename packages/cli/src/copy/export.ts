@@ -1,6 +1,6 @@
 /** `presence export`: writes a log with its links to a file, from a folder or from a gateway. */
 import { createWriteStream } from 'node:fs';
-import { rename, rm } from 'node:fs/promises';
+import { rename, rm, stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 
@@ -98,15 +98,25 @@ async function exportLog(
     }
   }
   if (file === '-') return await pipeline(counted(), context.stdout, { end: false, signal });
+  const write = async (path: string, flush: boolean): Promise<void> => {
+    const lines = Readable.from(counted(), { objectMode: false });
+    const output = createWriteStream(path, { flush });
+    await pipeline([lines, ...compressorsFor(file), output], { signal });
+  };
+  // A file would take the place of a device or a pipe.
+  if (await isSpecial(file)) return await write(file, false);
   const unfinished = `${file}.part`;
   try {
-    const lines = Readable.from(counted(), { objectMode: false });
-    const output = createWriteStream(unfinished, { flush: true });
-    await pipeline([lines, ...compressorsFor(file), output], { signal });
+    await write(unfinished, true);
     await rename(unfinished, file);
   } finally {
     await rm(unfinished, { force: true });
   }
+}
+
+async function isSpecial(path: string): Promise<boolean> {
+  const found = await stat(path).catch(() => undefined);
+  return found !== undefined && !found.isFile();
 }
 
 const LF = 0x0a;
