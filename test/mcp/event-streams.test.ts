@@ -81,7 +81,7 @@ suite('event streams of MCP', () => {
       const offered = client.getServerCapabilities();
       assert.deepEqual(offered?.extensions?.[EXTENSION], {});
       const { events: types } = await client.request({ method: 'events/list' }, OBJECT);
-      assert.equal(asArray(types).length, 3);
+      assert.ok(asArray(types).some((type) => asObject(type)['name'] === 'entry'));
 
       const identity = uniqueName();
       const asked = { name: 'entry', arguments: { identity } };
