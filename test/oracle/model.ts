@@ -74,45 +74,48 @@ function rootOf(entries: readonly ModelEntry[], entry: ModelEntry): ModelEntry {
 /** No text here mentions anybody. */
 function concerns(entries: readonly ModelEntry[], entry: ModelEntry, name: string): boolean {
   const parent = answered(entries, entry);
-  const isAnswer = parent !== undefined && takes(parent, ['identity', name]);
-  return isAnswer || names(entry.fields['to']).includes(name);
+  return (parent !== undefined && isBy(parent, name)) || names(entry.fields['to']).includes(name);
 }
 
-function takes(
-  entry: ModelEntry,
+function isBy({ fields }: ModelEntry, name: string): boolean {
+  return fields['identity'] === name || fields['ai_identity'] === name;
+}
+
+/** Whether an entry has what one parameter asks for. */
+function condition(
+  entries: readonly ModelEntry[],
   [name, value]: Pair,
-  entries: readonly ModelEntry[] = [],
-): boolean {
-  const { fields } = entry;
+): (entry: ModelEntry) => boolean {
   switch (name) {
     case 'thread': {
       const named = entries.find(({ id }) => id === value);
-      return named !== undefined && rootOf(entries, named) === rootOf(entries, entry);
+      const root = named && rootOf(entries, named);
+      return (entry) => root !== undefined && rootOf(entries, entry) === root;
     }
     case 'concerns':
-      return concerns(entries, entry, value);
+      return (entry) => concerns(entries, entry, value);
     case 'after':
-      return entry.seq > Number(value);
+      return ({ seq }) => seq > Number(value);
     case 'before':
-      return entry.seq < Number(value);
+      return ({ seq }) => seq < Number(value);
     case 'since':
-      return Date.parse(entry.timestamp) >= Date.parse(value);
+      return ({ timestamp }) => Date.parse(timestamp) >= Date.parse(value);
     case 'until':
-      return Date.parse(entry.timestamp) < Date.parse(value);
+      return ({ timestamp }) => Date.parse(timestamp) < Date.parse(value);
     case 'room':
-      return entry.room === value;
+      return ({ room }) => room === value;
     case 'kind':
-      return entry.kind === value;
+      return ({ kind }) => kind === value;
     case 'identity':
-      return fields['identity'] === value || fields['ai_identity'] === value;
+      return (entry) => isBy(entry, value);
     case 'seeking':
     case 'to':
-      return names(fields[name]).includes(value);
+      return ({ fields }) => names(fields[name]).includes(value);
     case 'order':
     case 'limit':
-      return true;
+      return () => true;
     default:
-      return fields[name] === value;
+      return ({ fields }) => fields[name] === value;
   }
 }
 
@@ -127,12 +130,12 @@ export function selected(
   entries: readonly ModelEntry[],
   { place, pairs }: ListingQuery,
 ): ModelEntry[] {
-  const all = entries.filter((entry) => {
-    return (
-      place(entry) &&
-      pairs.every((pair) => alternatives(pair, pairs).some((one) => takes(entry, one, entries)))
-    );
-  });
+  const conditions = pairs.map((pair) =>
+    alternatives(pair, pairs).map((one) => condition(entries, one)),
+  );
+  const all = entries.filter(
+    (entry) => place(entry) && conditions.every((some) => some.some((takes) => takes(entry))),
+  );
   const oldest = pairs.some(([name, value]) => name === 'order' && value === 'oldest');
   return oldest ? all : all.toReversed();
 }
@@ -149,7 +152,7 @@ export function companionsOf(entries: readonly ModelEntry[], entry: ModelEntry):
   const sought = names(entry.fields['seeking']);
   const own = nameIn(textOf(entry));
   const isOwn = (other: ModelEntry, name: string | undefined): boolean =>
-    own !== undefined && (name === own || (name === undefined && takes(other, ['identity', own])));
+    own !== undefined && (name === own || (name === undefined && isBy(other, own)));
   return entries
     .filter((other) => other.kind === 'resonance' && other.seq < entry.seq)
     .filter((other) => names(other.fields['seeking']).some((one) => sought.includes(one)))
