@@ -4,7 +4,7 @@ import { check, type Case } from '../case.ts';
 import { KINDS, type Entry } from '../entry.ts';
 import { EventStream } from '../event-stream.ts';
 import { uniqueName, query, traceBody, type Gateway } from '../gateway.ts';
-import { asArray, asObject } from '../value.ts';
+import { asArray, asObject, type JsonObject } from '../value.ts';
 import { idsOf, type Pairs } from './filters.ts';
 import { body } from './rooms.ts';
 
@@ -115,6 +115,43 @@ export const liveFilters: readonly Case[] = [
     } finally {
       for (const stream of [...opened, ...late]) stream.close();
     }
+  }),
+  check('12.3', 'related', async (gateway) => {
+    const name = uniqueName();
+    const say = async (more: JsonObject): Promise<Entry> =>
+      (await gateway.contribute('garden', traceBody(uniqueName(), more))).entry;
+    const root = (await gateway.contribute('garden', traceBody(name))).entry;
+    const open = async (place: string, pairs: Pairs): Promise<EventStream> =>
+      await EventStream.open(gateway, query(place, [...pairs, ['after', 0]]));
+    const opened = async (): Promise<EventStream[]> =>
+      await Promise.all(
+        [EVENTS, '/api/garden'].flatMap((place) => [
+          open(place, [['thread', root.id]]),
+          open(place, [['concerns', name]]),
+        ]),
+      );
+    const early = await opened();
+    const addressed = await say({ to: name });
+    const answer = await say({ inReplyTo: root.id });
+    const mention = await say({ text: `Good morning, @${name}.` });
+    await say({ text: 'To nobody.' });
+    const deeper = await say({ inReplyTo: answer.id, to: name });
+    const late = await opened();
+    const thread = idsOf([root, answer, deeper]);
+    const concerning = idsOf([addressed, answer, mention, deeper]);
+    try {
+      for (const streams of [early, late]) {
+        for (const [at, stream] of streams.entries()) {
+          const wanted = at % 2 === 0 ? thread : concerning;
+          assert.deepEqual(idsOf(await stream.take(wanted.length)), wanted);
+        }
+      }
+    } finally {
+      for (const stream of [...early, ...late]) stream.close();
+    }
+    const nowhere = await gateway.get(`${EVENTS}?thread=nowhere`);
+    const [fault] = asArray(nowhere.problem(400, 'invalid-parameter')['faults']).map(asObject);
+    assert.equal(fault?.['parameter'], 'thread');
   }),
   check('12.3', 'kinds', async (gateway) => {
     const identity = uniqueName();

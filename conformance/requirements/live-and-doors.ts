@@ -19,6 +19,7 @@ export const LIVE_AND_DOORS = {
   },
   '12.3': {
     filters: 'A stream takes the filters of listings, and nothing else comes.',
+    related: 'thread and concerns select what comes, also what is said later.',
     kinds: 'Of several kinds, an entry of any of them comes.',
     limit: 'limit ends the stream after that many entries.',
     refused:

@@ -40,11 +40,10 @@ export interface SelectionScope {
   readonly hasBest?: boolean;
   /** How errors call what is read: "the garden". */
   readonly subject: string;
-  /**
-   * The log that `after` must be a cursor of, and that has the entries that `thread` names. Without it, `after`
-   * may be beyond the head, and `thread` is ignored.
-   */
+  /** The log that has the entries that `thread` names. Without it, `thread` and `concerns` are no parameters. */
   readonly log?: Pick<Log, 'head' | 'id' | 'entry'>;
+  /** Whether `after` may be beyond the head of the log. */
+  readonly takesForeignCursor?: true;
 }
 
 const COUNT = 'a whole number from 0';
@@ -85,9 +84,9 @@ export async function parseSelection(
       ...(isReachable(limit) ? { limit } : {}),
     };
   });
-  const { log, subject } = listing;
+  const { log, subject, takesForeignCursor = false } = listing;
   const { after = 0 } = selection;
-  if (log !== undefined && after > log.head()) {
+  if (log !== undefined && !takesForeignCursor && after > log.head()) {
     const sent = parameters.getAll('after').find((text) => Number(text) >= after);
     throw foreignCursor(sent ?? String(after), log, subject);
   }

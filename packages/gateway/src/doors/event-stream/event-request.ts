@@ -41,7 +41,13 @@ export async function eventRequest(
   requireLogOrder(parameters, scope.subject);
   const kinds = [...new Set(parameters.getAll('kind'))];
   const { grammar, log } = app;
-  const wanted = { ...scope, grammar, otherKinds: [PRESENCE] };
+  const wanted = {
+    ...scope,
+    grammar,
+    log,
+    otherKinds: [PRESENCE],
+    takesForeignCursor: true,
+  } as const;
   const { facets, since, after, limit } = await parseSelection(parameters, wanted);
   const lastEventId = request.headers['last-event-id'];
   const resumeFrom =
