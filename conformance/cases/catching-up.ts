@@ -51,6 +51,8 @@ export const catchingUp: readonly Case[] = [
       const before = ids.size;
       for (const { id } of concernsIn(answer.json)) ids.add(id);
       assert.ok(ids.size > before);
+      const more = asArray(answer.json['more']).map(asObject);
+      assert.deepEqual(pluck(more, 'count'), ids.size === 12 ? [] : [12 - ids.size]);
       path = answer.json['next'] === null ? null : asString(answer.json['next']);
     }
     assert.equal(ids.size, 12);
@@ -58,6 +60,15 @@ export const catchingUp: readonly Case[] = [
   check('22.2', 'wait', async (gateway) => {
     const name = uniqueName();
     const { entry } = await gateway.contribute('garden', traceBody(name));
+    const noted = (
+      await gateway.get(
+        query('/api/catch-up', [
+          ['identity', name],
+          ['wait', '0'],
+        ]),
+      )
+    ).expect(200);
+    assert.equal(noted.header('warning'), undefined);
     const waiting = catchUp(gateway, [
       ['identity', name],
       ['after', String(entry.seq)],

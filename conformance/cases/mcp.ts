@@ -462,5 +462,7 @@ export const mcp: readonly Case[] = [
     }
     const { error } = await ask(gateway, 'events/poll', '{"name":"nothing"}');
     assert.equal(asObject(error)['code'], -32_011);
+    const stray = await ask(gateway, 'events/poll', '{"name":"entry","room":"x"}');
+    assert.equal(asObject(stray['error'])['code'], -32_602);
   }),
 ];

@@ -160,6 +160,8 @@ suite('events of MCP', () => {
       [{ name: 'entry', cursor: '999999999' }, -32_602, /"cursor" must be one from this log/],
       [{ name: 'entry', cursor: 'abc' }, -32_602, /"cursor" must be one from this log.*got "abc"/],
       [{ name: 'entry', arguments: 'room' }, -32_602, /"arguments" must be an object/],
+      [{ name: 'entry', maxEvnts: 1 }, -32_602, /Did you mean "maxEvents"\?/],
+      [{ name: 'entry', kind: 'seeds' }, -32_602, /"kind" has no effect here.*"arguments"/],
       [{ name: 'entry', maxAgeMs: 'x' }, -32_602, /"maxAgeMs" must be a whole number from 0/],
       [{}, -32_602, /"name" must be one of entry, concerns, first_contact/],
     ] as const)

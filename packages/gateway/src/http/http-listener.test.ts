@@ -36,6 +36,22 @@ suite('malformed HTTP', () => {
     });
   }
 
+  test('is answered with how to repair it', async () => {
+    await using gateway = await open();
+    for (const [text, advice] of [
+      ['GET /api/x y HTTP/1.1\r\nHost: localhost\r\n\r\n', /each space.*as %20/],
+      [
+        'POST /api/seeds HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n{}',
+        /all bytes that .*Content-Length.* announces/,
+      ],
+    ] as const) {
+      await using caller = await gateway.connect();
+      caller.send(text);
+      caller.socket.end();
+      assert.match(await caller.untilClosed(), advice);
+    }
+  });
+
   test('a body that is refused and malformed too gets one answer, however it comes', async () => {
     await using gateway = await open();
     const head =

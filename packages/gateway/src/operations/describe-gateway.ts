@@ -6,6 +6,7 @@ import {
   KINDS,
   type Language,
   type Locale,
+  type LocalizedText,
   localize,
 } from '@open-presence/protocol';
 
@@ -26,8 +27,13 @@ const MAIN_DOORS: readonly (keyof Language['doors'])[] = [
   'protocol',
 ];
 
-/** Parameters that the OpenAPI document and the guides name. */
+/** Parameters of few paths, which the OpenAPI document describes. */
 const RARE: readonly string[] = ['skip', 'with', 'budget'];
+
+/** Those that select what is read. */
+export function mainParameters({ parameters }: Language): [string, LocalizedText][] {
+  return Object.entries(parameters).filter(([name]) => !RARE.includes(name));
+}
 
 /** The part of the discovery document that does not depend on the log. */
 export function describeGateway(
@@ -39,7 +45,6 @@ export function describeGateway(
   'status' | 'head' | 'log' | 'checkpoint' | 'rooms' | 'here' | 'newest' | 'mirror'
 > {
   const names: readonly string[] = MAIN_DOORS;
-  const parameters = Object.entries(language.parameters).filter(([name]) => !RARE.includes(name));
   const contact = contactUri(language.contact);
   return {
     service: localize(language.service, locale),
@@ -54,7 +59,7 @@ export function describeGateway(
     common: describeFields(language.common, locale).map(briefField),
     doors: describePaths(language, locale, paths).filter(({ name }) => names.includes(name)),
     parameters: Object.fromEntries(
-      parameters.map(([name, meaning]) => [name, localize(meaning, locale)]),
+      mainParameters(language).map(([name, meaning]) => [name, localize(meaning, locale)]),
     ),
   };
 }

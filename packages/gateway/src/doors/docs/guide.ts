@@ -4,6 +4,7 @@ import { hash } from 'node:crypto';
 import { contactUri, type Kind, KINDS } from '@open-presence/protocol';
 
 import { CATCH_UP } from '../../operations/catch-up/catch-up.ts';
+import { mainParameters } from '../../operations/describe-gateway.ts';
 import {
   destinations,
   exampleEntry,
@@ -114,7 +115,9 @@ function kindTemplate({ language, text }: GuideContext, kind: Kind): Template {
 }
 
 function parameterNames({ language, text }: GuideContext): string {
-  return `${text(language.pages.selecting)} ${Object.keys(language.parameters).join(', ')}.`;
+  return `${text(language.pages.selecting)} ${mainParameters(language)
+    .map(([name]) => name)
+    .join(', ')}.`;
 }
 
 /** An entry, as it is returned. */

@@ -26,6 +26,7 @@ import {
   isLoopbackUrl,
   sendForeignPage,
 } from '../../http/foreign-page.ts';
+import { takenNames } from '../../http/parameters/parameter-check.ts';
 import { JSON_TYPE, NO_STORE, type Headers } from '../../http/response/headers.ts';
 import { RETRY_AFTER, sendProblem } from '../../http/response/problem.ts';
 import { jsonBody, sendResponse } from '../../http/response/response.ts';
@@ -91,7 +92,8 @@ export const mcpDoor: ProtocolDoor = {
         { type: EVENT_STREAM, onlyIfNamed: true, handle: refuseStream },
       ],
       post,
-      description: { id: 'mcp' },
+      postParameters: takenNames(['as']),
+      description: { id: 'mcp', parameters: ['as'] },
     },
     {
       path: '/mcp/server-card',

@@ -1,5 +1,6 @@
 /** Notices to the owner (PROTOCOL.md section 23): they are received, and their state is told. */
 import { isDisconnected } from '../../http/context.ts';
+import { takenNames } from '../../http/parameters/parameter-check.ts';
 import { bodyChunks, discardBody } from '../../http/request/request-body.ts';
 import { JSON_TYPE, NO_STORE } from '../../http/response/headers.ts';
 import { jsonBody, sendResponse } from '../../http/response/response.ts';
@@ -13,6 +14,7 @@ export const noticeDoor: ProtocolDoor = {
       path: NOTICE_PATH,
       get: [],
       post: receiveNotice,
+      postParameters: takenNames(['as', 'page']),
       instead: (method) =>
         method === 'GET'
           ? `To tell the owner something in private, POST it to ${NOTICE_PATH}.`

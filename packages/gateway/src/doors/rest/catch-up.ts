@@ -4,6 +4,7 @@ import { JSON_TYPE, NO_STORE, vary, type Headers } from '../../http/response/hea
 import { sendResponse } from '../../http/response/response.ts';
 import { parameterNotes } from '../../http/parameters/parameter-check.ts';
 import { queryOf } from '../../http/parameters/query.ts';
+import { CATCH_UP } from '../../operations/catch-up/catch-up.ts';
 import { readCatchUp } from '../../operations/catch-up/read-catch-up.ts';
 import { catchUpDocument, catchUpText } from '../../operations/catch-up/catch-up-answers.ts';
 import type { DoorHandler } from '../context.ts';
@@ -14,7 +15,10 @@ export const MARKDOWN = 'text/markdown';
 export function catchUpIn(form: 'json' | 'markdown'): DoorHandler {
   return async (context) => {
     using caller = abortOnDisconnect(context);
-    const found = await readCatchUp(context.app, queryOf(context.request), caller.signal);
+    const found = await readCatchUp(context.app, queryOf(context.request), {
+      example: `${CATCH_UP}?identity=Lumen`,
+      signal: caller.signal,
+    });
     const notes = [...found.notes, ...parameterNotes(context.request)];
     const noted = { ...found, notes };
     const text =

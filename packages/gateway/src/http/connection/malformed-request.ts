@@ -145,6 +145,14 @@ function problemOf(error: ClientError, start: string, paths: Paths): Unmatched {
       return invalid(
         'Cannot read the body: the extensions of a chunk take more than 16 KiB. Send it without them.',
       );
+    case 'HPE_INVALID_CONSTANT':
+      return invalid(
+        `${notHttp(error)} Percent-encode each space in the path and the query, as %20.`,
+      );
+    case 'HPE_INVALID_EOF_STATE':
+      return invalid(
+        'Cannot read the request: it ended before its end. Send all bytes that "Content-Length" announces, or the last chunk.',
+      );
     case 'HPE_INVALID_URL':
       return invalid(
         `${notHttp(error)} Percent-encode everything that is not ASCII, as in %D0%A2.`,

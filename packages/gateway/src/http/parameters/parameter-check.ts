@@ -130,7 +130,8 @@ export class ParameterCheck {
     }
     if (faults !== undefined) throw this.#refusal(request, [...faults.values()]);
     const notes = unknown.notes(parameters.near, 'parameter');
-    if (waits && !hasCursor) notes.push(WAIT_NOTE);
+    // Where there is no order, nothing is listed, and waiting needs no cursor.
+    if (waits && !hasCursor && taken.has('order')) notes.push(WAIT_NOTE);
     if (notes.length > 0) notesByRequest.set(request, notes);
   }
 

@@ -70,13 +70,13 @@ export interface CatchUp extends Omit<CatchUpDocument, 'more' | 'next' | 'sleep'
 
 type CatchUpContext = Pick<OperationsContext, 'log' | 'language' | 'presence' | 'recentAuthors'>;
 
-/** The name that a visitor asks for. Throws `invalid-parameter`. */
-export function requiredName(names: readonly string[]): string {
+/** The name that a visitor asks for. Throws `invalid-parameter` with the `example`, as the door spells it. */
+export function requiredName(names: readonly string[], example: unknown): string {
   const [name, ...others] = names;
   const identity = visitorName(name);
   if (identity !== undefined && others.every((other) => other === name)) return identity;
-  const example = `${CATCH_UP}?identity=Lumen`;
-  const detail = `"identity" must be the one name under which you write here. For example: ${example}`;
+  const spelled = typeof example === 'string' ? example : JSON.stringify(example);
+  const detail = `"identity" must be the one name under which you write here. For example: ${spelled}`;
   throw new GatewayError('invalid-parameter', `Cannot catch up: ${detail}`, {
     faults: [{ parameter: 'identity', detail }],
     example,
@@ -108,23 +108,25 @@ export async function catchUp(app: CatchUpContext, query: CatchUpQuery): Promise
   const since = await sinceOf(log, query);
   const bytes = budget * BYTES_OF_TOKEN;
   const range = { after: since.after, before: head + 1, signal };
+  const before = Math.min(query.before ?? Infinity, head + 1);
   const frame: CatchUp = {
     identity,
     since,
     concerns: [],
     ...(await othersOf(app, identity, range, bytes * OTHERS_SHARE)),
-    more: await moreOf(log, identity, range),
+    more: await moreOf(log, identity, { ...range, before }),
     notes: [NAMES_ARE_NOT_PROVEN],
     next: null,
     sleep: { identity, after: head, budget, wait: SLEEP_SECONDS },
     after: head,
     log: log.id,
   };
-  const before = Math.min(query.before ?? Infinity, head + 1);
   const left = bytes - sizeOf(frame);
   const { concerns: found, last } = await concernsOf(log, { ...query, ...range, before }, left);
-  const next = last === undefined ? null : { identity, after: since.after, before: last, budget };
-  return { ...frame, concerns: found, next };
+  if (last === undefined) return { ...frame, concerns: found, more: [] };
+  const next = { identity, after: since.after, before: last, budget };
+  const more = await moreOf(log, identity, { ...range, before: last });
+  return { ...frame, concerns: found, more, next };
 }
 
 interface Range {
@@ -201,6 +203,7 @@ async function saidAt(log: Log, seq: Seq): Promise<Said | undefined> {
   return entry && (await said(entry, ANSWERED_EXCERPT));
 }
 
+/** Counts what did not fit. What the visitor wrote itself is counted too: only reading it would tell. */
 async function moreOf(
   log: Log,
   identity: string,
@@ -216,7 +219,7 @@ async function moreOf(
   for (const [what, wanted, filter] of parts) {
     if (wanted === undefined) continue;
     const [count = 0] = await log.countBetween(wanted, [after + 1, before], signal);
-    if (count > 0) more.push({ what, count, listing: { ...filter, after, limit: LISTED } });
+    if (count > 0) more.push({ what, count, listing: { ...filter, after, before, limit: LISTED } });
   }
   return more;
 }

@@ -12,14 +12,14 @@ export const CATCH_UP_SUBJECT = 'what concerns you';
 /** In tokens. */
 const DEFAULT_BUDGET = 2000;
 
-/** With `wait`, answers once something concerns the name. Throws `invalid-parameter`. */
+/** With `wait`, answers once something concerns the name. `example`: of a request, as the door spells it. Throws `invalid-parameter`. */
 export async function readCatchUp(
   app: OperationsContext,
   parameters: URLSearchParams,
-  signal: AbortSignal,
+  { example, signal }: { readonly example: unknown; readonly signal: AbortSignal },
 ): Promise<CatchUp> {
   const { log, grammar } = app;
-  const identity = requiredName(parameters.getAll('identity'));
+  const identity = requiredName(parameters.getAll('identity'), example);
   const budget = budgetIn(parameters);
   await untilSeen(log, parameters);
   const scope = { grammar, facets: [], subject: CATCH_UP_SUBJECT, log };

@@ -80,7 +80,10 @@ const ANSWERS: Readonly<Record<Exclude<ReadingSkill, 'follow'>, Answer>> = {
 async function catchUp({ context, signal }: AnswerContext, fields: JsonObject): Promise<Part[]> {
   const names: ReadonlySet<string> = new Set(CATCH_UP_PARAMETERS);
   const asked = Object.fromEntries(Object.entries(fields).filter(([name]) => names.has(name)));
-  const found = await readCatchUp(context.app, parametersOf(asked), signal);
+  const found = await readCatchUp(context.app, parametersOf(asked), {
+    example: { skill: 'catch-up', identity: 'Lumen' },
+    signal,
+  });
   const { own, items } = catchUpParts(found);
   const skill = 'catch-up';
   const requests = {

@@ -33,6 +33,7 @@ export interface Subscription {
 /** Throws a `ProtocolError` for an unknown name, and a `GatewayError` for any other fault. */
 export async function subscriptionOf(app: DoorContext, params: JsonObject): Promise<Subscription> {
   const { log } = app;
+  requireKnown(params);
   const name = eventNamed(params['name']);
   const { filters, kind } = EVENT_TYPES[name];
   const args = argumentsOf(name, params['arguments']);
@@ -40,7 +41,10 @@ export async function subscriptionOf(app: DoorContext, params: JsonObject): Prom
   await untilSeen(log, [...Object.entries(args), ['after', cursor]]);
   const after = cursorIn(cursor, log.head());
   const parameters = namedParameters(args, SUBJECT, filters);
-  const own = name === 'concerns' ? requiredName(parameters.getAll('identity')) : undefined;
+  const own =
+    name === 'concerns'
+      ? requiredName(parameters.getAll('identity'), { identity: 'Lumen' })
+      : undefined;
   if (own !== undefined) {
     parameters.delete('identity');
     parameters.set('concerns', own);
@@ -57,6 +61,19 @@ export async function subscriptionOf(app: DoorContext, params: JsonObject): Prom
     // What a name says itself does not concern it.
     isLeftOut: async (entry) => own !== undefined && (await said(entry, 1)).from === own,
   };
+}
+
+const PARAMS = new NearNames(['name', 'arguments', 'cursor', 'maxEvents', 'maxAgeMs', '_meta']);
+
+function requireKnown(params: JsonObject): void {
+  const unknown = Object.keys(params).find((name) => !PARAMS.has(name));
+  if (unknown === undefined) return;
+  const meant = PARAMS.nearest(unknown);
+  const advice =
+    meant === undefined
+      ? 'What selects events belongs into "arguments".'
+      : `Did you mean ${quoted(meant.known)}?`;
+  throw invalidArgument(unknown, `${quoted(unknown)} has no effect here. ${advice}`, SUBJECT);
 }
 
 /** A member of the params that counts something; undefined where it is not given. */

@@ -21,7 +21,9 @@ export async function catchUp(context: ToolContext, args: JsonObject): Promise<C
   using caller = abortOnDisconnect(context);
   using _progress = seconds === undefined ? undefined : tellProgress(context);
   const signal = AbortSignal.any([context.signal, caller.signal]);
-  const { own, items } = catchUpParts(await readCatchUp(app, parameters, signal));
+  const { own, items } = catchUpParts(
+    await readCatchUp(app, parameters, { example: { identity: 'Lumen' }, signal }),
+  );
   const calls = {
     more: own.more.map(({ listing, ...counted }) => {
       return { ...counted, tool: 'read', arguments: listing };

@@ -176,6 +176,8 @@ suite('what is read through MCP', () => {
     assert.deepEqual(seqs(more), [2]);
     const none = await call(door, 'read', '{"filters":"?kind=seeds"}');
     assert.equal(none.own['count'], 0);
+    const object = await call(door, 'read', '{"filters":{"kind":"seeds"}}');
+    assert.match(object.texts.join(), /"filters" must be one text, spelled as in a URL/);
     const wrong = await call(door, 'wait_for_news', '{"filters":"room=nowhere","seconds":0}');
     assert.match(wrong.texts[0] ?? '', /^unknown-room: /);
   });

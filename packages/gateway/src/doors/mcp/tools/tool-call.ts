@@ -127,7 +127,11 @@ export async function filtersIn(
   { filters }: JsonObject,
   known: readonly string[],
 ): Promise<URLSearchParams> {
-  if (typeof filters !== 'string' || filters === '') return new URLSearchParams();
+  if (filters === undefined || filters === null || filters === '') return new URLSearchParams();
+  if (typeof filters !== 'string') {
+    const detail = '"filters" must be one text, spelled as in a URL, such as "kind=seeds&to=Lumen"';
+    throw invalidArgument('filters', detail, 'the arguments');
+  }
   const request = { url: `?${filters.replace(/^[^?&=]*[?]/, '')}` };
   await readQuery(request, new Set(known));
   return queryOf(request);

@@ -97,7 +97,9 @@ export async function argumentNotes(
     if (value !== null && !near.has(given)) unknown.add(given);
   }
   const yieldTurn = yieldPeriodically();
-  const filters = taken.length === 0 ? [] : (await filtersIn(whole, taken)).keys();
+  // The tool refuses filters of another type.
+  const hasFilters = taken.length > 0 && typeof whole['filters'] === 'string';
+  const filters = hasFilters ? (await filtersIn(whole, taken)).keys() : [];
   for (const given of filters) {
     if (!taken.includes(given)) unknown.add(given);
     const turn = yieldTurn();
