@@ -42,10 +42,11 @@ export function describeConcerns(open: Open): void {
       await say(log, 'I asked @Lumen, and @Лесь Тихий');
       await say(log, 'nobody: Lumen, mail@lumen.example, @Lumens, Лесь');
       await say(log, '(@LUMEN)', { inReplyTo: [first] });
-      await assertConcerns(log, 'Lumen', [2, 3, 5, 7]);
+      await say(log, "@Lumen's idea, and @Лесь Тихий’s");
+      await assertConcerns(log, 'Lumen', [2, 3, 5, 7, 8]);
       await assertConcerns(log, 'Mova', [4]);
-      await assertConcerns(log, 'Лесь Тихий', [5]);
-      await assertConcerns(log, 'Лесь', [5]);
+      await assertConcerns(log, 'Лесь Тихий', [5, 8]);
+      await assertConcerns(log, 'Лесь', [5, 8]);
       await assertConcerns(log, 'nobody', []);
     });
 

@@ -18,6 +18,8 @@ const LETTER = String.raw`[\p{L}\p{M}\p{N}\p{So}_]`;
 const WORD = new RegExp(String.raw`${LETTER}+(?:[-.'’]${LETTER}+)*`, 'gu');
 /** Not within an address of mail. */
 const MENTION = new RegExp(String.raw`(?<!${LETTER})@(?=${LETTER})`, 'gu');
+/** As in "@Lumen's idea". */
+const POSSESSIVE = /['’]s$/;
 /** More than `MAX_WORDS` words have. */
 const MENTION_LENGTH = MAX_WORDS * (MAX_WORD + 8);
 
@@ -64,7 +66,10 @@ export function derivedFacets(texts: Iterable<string>, answered: Uint8Array | un
 function addMentions(text: string, names: Set<string>): void {
   for (const { index } of text.matchAll(MENTION)) {
     const words = wordsOf(text.slice(index + 1, index + 1 + MENTION_LENGTH));
-    for (const [at] of words.entries()) names.add(words.slice(0, at + 1).join(' '));
+    for (const [at] of words.entries()) {
+      const name = words.slice(0, at + 1).join(' ');
+      names.add(name).add(name.replace(POSSESSIVE, ''));
+    }
   }
 }
 
