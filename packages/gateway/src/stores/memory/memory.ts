@@ -264,7 +264,7 @@ class MemoryLog implements Log {
     signal?.throwIfAborted();
     return bounds.slice(1).map((end, index) => {
       const between = this.#entries.slice((bounds[index] ?? end) - 1, end - 1);
-      return between.filter((entry) => hasFacet(entry, hex(facet))).length;
+      return between.filter(hasFacet(facet)).length;
     });
   }
 
@@ -287,14 +287,14 @@ class MemoryLog implements Log {
   #select(selection: Selection): Page {
     const { after = 0, before = Infinity, since = -Infinity, until = Infinity } = selection;
     const { facets } = selection;
-    const wanted = Array.from(alternativesIn(facets), (any) => any.map(hex));
+    const wanted = Array.from(alternativesIn(facets), (any) => any.map(hasFacet));
     const matching = this.#entries.filter(
       (entry) =>
         entry.metadata.seq > after &&
         entry.metadata.seq < before &&
         entry.metadata.time >= since &&
         entry.metadata.time < until &&
-        wanted.every((any) => any.some((facet) => hasFacet(entry, facet))) &&
+        wanted.every((any) => any.some((has) => has(entry))) &&
         (selection.textQuery === undefined || matches(entry.said.values, selection.textQuery)),
     );
     if (selection.order === 'newest') matching.reverse();

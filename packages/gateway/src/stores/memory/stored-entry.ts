@@ -5,8 +5,8 @@ import { entryHead, type EntryMetadata, type Filter } from '@open-presence/proto
 
 import { portableEntry } from '../../json/portable-entry.ts';
 import { stringValuesIn } from '../../json/string-values.ts';
-import { derivedFacets } from '../../log/concern.ts';
-import { facet, FACET_SIZE } from '../../log/facet.ts';
+import { derivedFacets, isDerived } from '../../log/concern.ts';
+import { facet, FACET_SIZE, type Facet } from '../../log/facet.ts';
 import type { Draft, Entry, Seq, Spool, Withholding } from '../../log/log.ts';
 import type { Portability } from '../../log/portability.ts';
 import { threadFacet } from '../../log/thread.ts';
@@ -146,12 +146,18 @@ export function showEntry(stored: StoredEntry): void {
   stored.withholding = undefined;
 }
 
-/** Whether it has a facet, in hex, of its own or one that comes from what it answers. */
-export function hasFacet({ said, answered, withholding }: StoredEntry, wanted: string): boolean {
-  const { facets, body, spooled } = said;
-  if (facets.has(wanted) || withholding !== undefined) return facets.has(wanted);
+/** Whether an entry has a facet: its own, or one that is derived from it and from what it answers. */
+export function hasFacet(wanted: Facet): (entry: StoredEntry) => boolean {
+  const one = hex(wanted);
+  return isDerived(wanted)
+    ? (entry) => entry.withholding === undefined && derivedFacetsOf(entry).includes(one)
+    : ({ said }) => said.facets.has(one);
+}
+
+function derivedFacetsOf({ said, answered }: StoredEntry): readonly string[] {
+  const { body, spooled } = said;
   const named = answered?.withholding === undefined ? answered?.draft.facets : undefined;
-  return split(derivedFacets(spooled ? [] : stringValuesIn(body), named)).includes(wanted);
+  return split(derivedFacets(spooled ? [] : stringValuesIn(body), named));
 }
 
 const CHUNK_SIZE = 65_536;
