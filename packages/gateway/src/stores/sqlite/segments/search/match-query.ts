@@ -119,7 +119,8 @@ export class MatchQuery {
     const [whole, second] = this.first();
     this.whole = second === undefined && this.rest.length === 0 ? whole : undefined;
     this.single = function* single() {
-      for (const condition of facets)
+      // The first is often the kind or the room of a listing, which most entries have.
+      for (const condition of [...facets.slice(1), ...facets.slice(0, 1)])
         if (!(condition instanceof Uint8Array))
           yield { queries: () => listQueries(condition), isExcluded: false };
         else for (const facet of facetsIn(condition)) yield oneQuery(facetPhrase(facet));
