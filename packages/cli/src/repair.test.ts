@@ -68,6 +68,12 @@ test('presence repair puts back the files that a copy has intact, and names the 
   for (const file of [lost, shortened])
     assert.deepEqual(await readFile(join(data, file)), await readFile(join(copy, file)));
   assert.equal((await repair(data, folder)).code, 1);
+  // An import has the same entries in files of other names.
+  const [line, imported] = [join(folder, 'lines'), join(folder, 'imported')];
+  await run('export', '--data', data, '--limit', '2', line);
+  assert.equal((await run('import', '--data', imported, line)).code, 0);
+  await rm(join(data, lost));
+  assert.match((await repair(data, imported)).stdout, /^Entry 1: has lost its file; put back$/m);
   await rm(folder, { recursive: true, force: true });
 });
 
@@ -100,13 +106,13 @@ test('presence repair makes idempotency keys find their entries again', async ()
   await rm(folder, { recursive: true, force: true });
 });
 
-/** Sixty small entries, every third with a key, and a large one. */
-async function fillSmall(data: string): Promise<void> {
+/** Sixty small entries, every third with a key, and a large one of this letter. */
+async function fillSmall(data: string, letter = 'x'): Promise<void> {
   const logger = pino({ level: 'silent' });
   const place = { listen: { host: '127.0.0.1', port: 0 }, data, language: undefined };
   await using gateway = await startGateway({ ...place, threads: 1, logger });
   for (let at = 1; at <= 61; at += 1) {
-    const body = JSON.stringify({ text: at === 30 ? 'x'.repeat(100_000) : `мить ${at}` });
+    const body = JSON.stringify({ text: at === 30 ? letter.repeat(100_000) : `мить ${at}` });
     const headers: Record<string, string> = at % 3 === 0 ? { 'idempotency-key': `${at}` } : {};
     await fetch(`${gateway.address}/api/seeds`, { method: 'POST', headers, body });
   }
@@ -166,7 +172,8 @@ test('presence repair puts changed and lost entries back from a gateway, a folde
 test('presence repair takes no entry that the chain does not go on from', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'presence-'));
   const at = (name: string): string => join(folder, name);
-  for (const name of ['origin', 'other']) await fillSmall(at(name));
+  await fillSmall(at('origin'));
+  await fillSmall(at('other'), 'y');
   await cp(at('origin'), at('copy'), { recursive: true });
   await spoil(at('copy'));
   const before = await faultsOf(at('copy'));

@@ -49,9 +49,14 @@ export async function readOwnTexts(dataFolder: string): Promise<OwnTexts> {
 
 async function textOf(path: string): Promise<string | undefined> {
   try {
-    return await readFile(path, 'utf8');
+    return new TextDecoder('utf-8', { fatal: true }).decode(await readFile(path));
   } catch (cause) {
     if (cause instanceof Error && 'code' in cause && cause.code === 'ENOENT') return undefined;
-    throw new Error(`Cannot read "${path}": ${String(cause)}`, { cause });
+    const reason = cause instanceof TypeError ? 'it is not text in UTF-8' : messageOf(cause);
+    throw new Error(`Cannot read "${path}": ${reason}`, { cause });
   }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }

@@ -7,7 +7,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { reasonOf } from '../exit-codes.ts';
 import { type Setting, SETTINGS } from './configuration.ts';
 
-const OWN_PREFIX = 'PRESENCE_';
+const BYTE_ORDER_MARK = /^\ufeff/;
 
 /** Gives the command `--config`. Flags and the environment override the file, and the file overrides defaults. */
 export function addConfigOption(command: Command): Command {
@@ -25,15 +25,17 @@ export function addConfigOption(command: Command): Command {
     });
 }
 
-/** Names in the file of `--config` that look like settings but are none. */
+/** What the file of `--config` has that is no setting: names, and lines without a value. */
 export async function unknownNames(command: Command): Promise<readonly string[]> {
   const known = new Set(SETTINGS.map(({ variable }) => variable));
-  const names = Object.keys(await variablesIn(fileOf(command)));
-  return names.filter((name) => name.startsWith(OWN_PREFIX) && !known.has(name));
+  const text = await textOf(fileOf(command));
+  const names = Object.keys(parseEnv(text)).filter((name) => !known.has(name));
+  const lines = text.split('\n').map((line) => line.trim());
+  return [...names, ...lines.filter((line) => /^[^#=]+$/.test(line))];
 }
 
 async function settingsInFile(command: Command): Promise<(readonly [Setting, string])[]> {
-  const variables = await variablesIn(fileOf(command));
+  const variables = parseEnv(await textOf(fileOf(command)));
   return SETTINGS.flatMap((setting) => {
     const text = variables[setting.variable];
     return text === undefined ? [] : [[setting, text] as const];
@@ -45,10 +47,10 @@ function fileOf(command: Command): string | undefined {
   return typeof file === 'string' ? file : undefined;
 }
 
-async function variablesIn(file: string | undefined): Promise<NodeJS.Dict<string>> {
-  if (file === undefined) return {};
+async function textOf(file: string | undefined): Promise<string> {
+  if (file === undefined) return '';
   try {
-    return parseEnv(await readFile(file, 'utf8'));
+    return (await readFile(file, 'utf8')).replace(BYTE_ORDER_MARK, '');
   } catch (error) {
     throw new Error(`Cannot read the settings in "${file}": ${reasonOf(error)}`, { cause: error });
   }

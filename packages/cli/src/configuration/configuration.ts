@@ -175,7 +175,10 @@ export const ANSWERS: readonly Option[] = [
   new Option(
     '--read-only <reason>',
     'store nothing, and tell everyone why, until "presence read-only off"',
-  ),
+  ).argParser((reason: string) => {
+    if (reason.trim() === '') throw new InvalidArgumentError('It must say why.');
+    return reason;
+  }),
   new Option(
     '--accept-loss',
     'go on with what is there after a start has said that the log has lost entries',

@@ -198,18 +198,19 @@ class Repair {
       this.#newlyWithheld.delete(seq);
       return 'it is withheld there, and its link was made of something else';
     }
-    if (folder !== undefined) {
-      const fault = await faultOf(seq, this.#log, folder);
-      if (fault !== undefined) return `in "${folder.folder}" it ${fault}`;
+    const fault = folder && (await faultOf(seq, this.#log, folder));
+    if (folder !== undefined && fault === undefined) {
       await copyLarge(large, { source: folder, target: this.#paths, all: true });
       return undefined;
     }
-    if (copy === undefined) return 'it is not there';
+    // The folder of an import has other files, and its log has the entry.
+    const unlike = fault && `in "${folder?.folder ?? ''}" it ${fault}`;
+    if (copy === undefined) return unlike ?? 'it is not there';
     if (!(await isWhole(row, this.#paths)))
       return 'its row or its list of facets has changed: import the log anew';
     const isBody = (hash: Uint8Array): boolean => isMadeOf(digestOf(salt, hash));
     const isReplaced = await replaceBody(this.#paths, large, copy.chunks(), isBody);
-    return isReplaced ? undefined : 'there it is not what its link was made of';
+    return isReplaced ? undefined : (unlike ?? 'there it is not what its link was made of');
   }
 
   /** Whether the log has this link, or goes on from it. */
