@@ -68,6 +68,10 @@ const READINGS: Readonly<Record<string, Reading>> = {
     path: `/api/entries/${id}/replies`,
     expected: `"head":${seq}`,
   }),
+  'a stream of a thread': ({ id, text }) => ({
+    path: `/api/events?thread=${id}&after=0&limit=1`,
+    expected: text,
+  }),
   'a tool with a cursor': ({ seq }) => ({
     path: '/mcp',
     body: tool('read', { after: seq, order: 'oldest' }),

@@ -9,6 +9,7 @@ import { parseCursor, parseSelection } from '../../intake/selection.ts';
 import type { FacetCondition } from '../../log/facet.ts';
 import type { Seq } from '../../log/log.ts';
 import type { ListingScope } from '../../operations/listing-scope.ts';
+import { untilSeen } from '../../operations/until-seen.ts';
 import type { DoorRequest } from '../context.ts';
 import type { Framing, StreamSelection } from './fan-out.ts';
 
@@ -48,6 +49,11 @@ export async function eventRequest(
     otherKinds: [PRESENCE],
     takesForeignCursor: true,
   } as const;
+  // A cursor is waited for once the stream is open.
+  await untilSeen(
+    log,
+    parameters.getAll('thread').map((id) => ['thread', id] as const),
+  );
   const { facets, since, after, limit } = await parseSelection(parameters, wanted);
   const lastEventId = request.headers['last-event-id'];
   const resumeFrom =
