@@ -31,7 +31,7 @@ export async function unknownNames(command: Command): Promise<readonly string[]>
   const text = await textOf(fileOf(command));
   const names = Object.keys(parseEnv(text)).filter((name) => !known.has(name));
   const lines = text.split('\n').map((line) => line.trim());
-  return [...names, ...lines.filter((line) => /^[^#=]+$/.test(line))];
+  return [...names, ...lines.filter((line) => /^[^#=][^=]*$/.test(line))];
 }
 
 async function settingsInFile(command: Command): Promise<(readonly [Setting, string])[]> {

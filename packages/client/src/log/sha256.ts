@@ -10,7 +10,8 @@ interface Hash {
 
 interface NodeCrypto {
   createHash(name: 'sha256'): Hash;
-  hash(name: 'sha256', bytes: Uint8Array, encoding: 'buffer'): Uint8Array;
+  /** Not on every platform. */
+  hash?: (name: 'sha256', bytes: Uint8Array, encoding: 'buffer') => Uint8Array;
 }
 
 interface Platform {
@@ -26,7 +27,10 @@ export function createSha256(): Hash {
 
 /** The hash of bytes that are all in memory. */
 export function sha256(bytes: Uint8Array): Uint8Array {
-  return crypto?.hash('sha256', bytes, 'buffer') ?? new PortableSha256().update(bytes).digest();
+  if (crypto?.hash !== undefined) return crypto.hash('sha256', bytes, 'buffer');
+  const hash = createSha256();
+  hash.update(bytes);
+  return hash.digest();
 }
 
 const BLOCK = 64;

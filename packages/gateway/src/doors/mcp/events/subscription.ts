@@ -66,12 +66,13 @@ export async function subscriptionOf(app: DoorContext, params: JsonObject): Prom
 const PARAMS = new NearNames(['name', 'arguments', 'cursor', 'maxEvents', 'maxAgeMs', '_meta']);
 
 function requireKnown(params: JsonObject): void {
-  const unknown = Object.keys(params).find((name) => !PARAMS.has(name));
+  const given = Object.keys(params).filter((name) => params[name] !== null);
+  const unknown = given.find((name) => !PARAMS.has(name));
   if (unknown === undefined) return;
   const meant = PARAMS.nearest(unknown);
   const advice =
     meant === undefined
-      ? 'What selects events belongs into "arguments".'
+      ? 'What selects events belongs in "arguments".'
       : `Did you mean ${quoted(meant.known)}?`;
   throw invalidArgument(unknown, `${quoted(unknown)} has no effect here. ${advice}`, SUBJECT);
 }

@@ -198,13 +198,16 @@ class Repair {
       this.#newlyWithheld.delete(seq);
       return 'it is withheld there, and its link was made of something else';
     }
-    const fault = folder && (await faultOf(seq, this.#log, folder));
-    if (folder !== undefined && fault === undefined) {
-      await copyLarge(large, { source: folder, target: this.#paths, all: true });
-      return undefined;
+    let unlike: string | undefined;
+    if (folder !== undefined) {
+      const fault = await faultOf(seq, this.#log, folder);
+      if (fault === undefined) {
+        await copyLarge(large, { source: folder, target: this.#paths, all: true });
+        return undefined;
+      }
+      // The folder of an import has other files, and its log has the entry.
+      unlike = `in "${folder.folder}" it ${fault}`;
     }
-    // The folder of an import has other files, and its log has the entry.
-    const unlike = fault && `in "${folder?.folder ?? ''}" it ${fault}`;
     if (copy === undefined) return unlike ?? 'it is not there';
     if (!(await isWhole(row, this.#paths)))
       return 'its row or its list of facets has changed: import the log anew';
