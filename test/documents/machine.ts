@@ -71,6 +71,8 @@ export async function startMachine(): Promise<Machine> {
     },
     async run(command, env) {
       const child = launch(command, env);
+      // A command that ends at once may have closed its input before the answer is written: what it printed counts.
+      child.stdin.on('error', () => {});
       // At the end of its input, "script" waits for two seconds.
       child.stdin.write('y\n');
       const output = text(child.stdout);
