@@ -304,6 +304,14 @@ export const http: readonly Case[] = [
       assert.match(notes[1] ?? '', /слово/);
       assert.match(String(stored.headers['warning']), /idempotency_key/);
     }
+    const ping = '{"jsonrpc":"2.0","id":1,"method":"ping"}';
+    for (const [path, body] of [
+      ['/mcp?x=1', ping],
+      ['/api/notice?x=1', '{}'],
+    ] as const) {
+      const answer = await gateway.request('POST', path, {}, body);
+      assert.match(String(answer.headers['warning']), /'x' had no effect/, path);
+    }
     const names = Array.from({ length: 500 }, (_, at) => `&x${at}=1&y=1`).join('');
     const many = await gateway.get(`/api/entries?limit=0${names}`);
     assert.equal(asArray(many.json['notes']).length, 9);

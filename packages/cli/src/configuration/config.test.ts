@@ -32,7 +32,7 @@ suite('presence config', () => {
     const file = join(folder.path, 'presence.env');
     await writeFile(
       file,
-      'PRESENCE_PORT=1\nPRESENCE_HOST=::1\nPRESENCE_THREADS=3\nPRESENCE_PROT=4\n',
+      '\ufeffPRESENCE_PORT=1\nPRESENCE_HOST=::1\nPRESENCE_THREADS=3\nPRESENCE_PROT=4\nPRESENCE_LOG # ?\n',
     );
     const env = { PRESENCE_HOST: '127.0.0.2', PRESENCE_THREADS: '2' };
     const args = ['--config', file, '--threads', '1', '--json'];
@@ -55,7 +55,7 @@ suite('presence config', () => {
     assert.equal(listens, '127.0.0.2:1');
     assert.equal(stores, resolve('presence-data'));
     assert.equal(threads, 1);
-    assert.deepEqual(unknown, ['PRESENCE_PROT']);
+    assert.deepEqual(unknown, ['PRESENCE_PROT', 'PRESENCE_LOG # ?']);
   });
 
   test('shows a table, and refuses what serve would refuse', async () => {

@@ -183,6 +183,10 @@ suite('a start that fails', () => {
     assert.match(await failure(data), /^Cannot read language file .* UTF-8\n$/);
   });
 
+  test('asks why the gateway is to be read-only', async () => {
+    assert.match(await failure(['--read-only=']), /It must say why/);
+  });
+
   test('reports that another gateway uses the folder or the port', async () => {
     await using folder = await dataFolder();
     await using gateway = await startGatewayProcess();

@@ -10,15 +10,17 @@ import { jsonBody, sendResponse } from '../../../http/response/response.ts';
 import { JSON_TYPE, NO_STORE } from '../../../http/response/headers.ts';
 import { toJsonObject } from '../../../json/json-object.ts';
 import type { Seq } from '../../../log/log.ts';
+import { NearNames } from '../../../near-names.ts';
 import { localizationFor, type DoorRequest } from '../../context.ts';
 import { streamEvents } from '../../stream-events.ts';
 import { asGatewayError } from '../tools/results.ts';
 import type { McpRequest } from '../tools/tool-call.ts';
 import { occurrence } from './event-types.ts';
-import { subscriptionOf, type Subscription } from './subscription.ts';
+import { PARAMS, subscriptionOf, type Subscription } from './subscription.ts';
 
 /** Before other streams send a comment, which has no cursor. */
 const HEARTBEAT_MS = 10_000;
+const STREAM_PARAMS = new NearNames(PARAMS);
 const SUBSCRIPTION_ID = 'io.modelcontextprotocol/subscriptionId';
 /** The result of a stream that the gateway ends. */
 const ENDED = { resultType: 'complete', _meta: {} };
@@ -39,7 +41,7 @@ export async function streamNotifications({
   const { app } = context;
   try {
     using caller = abortOnDisconnect(context);
-    const subscription = await subscriptionOf(app, toJsonObject(params));
+    const subscription = await subscriptionOf(app, toJsonObject(params), STREAM_PARAMS);
     const events = notificationsOf(context, subscription, id, caller.signal);
     const format = {
       event: (text: unknown) => `data: ${String(text)}`,

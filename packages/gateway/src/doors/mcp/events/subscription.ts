@@ -21,6 +21,9 @@ import { EVENT_NAMES, EVENT_TYPES, type EventName, isEventName } from './event-t
 const NOT_FOUND = -32_011;
 const SUBJECT = 'the events';
 
+/** Members of the params that both methods take. */
+export const PARAMS = ['name', 'arguments', 'cursor', 'maxAgeMs', '_meta'];
+
 export interface Subscription {
   readonly name: EventName;
   readonly selection: Pick<Selection, 'facets' | 'since'>;
@@ -31,9 +34,13 @@ export interface Subscription {
 }
 
 /** Throws a `ProtocolError` for an unknown name, and a `GatewayError` for any other fault. */
-export async function subscriptionOf(app: DoorContext, params: JsonObject): Promise<Subscription> {
+export async function subscriptionOf(
+  app: DoorContext,
+  params: JsonObject,
+  known: NearNames,
+): Promise<Subscription> {
   const { log } = app;
-  requireKnown(params);
+  requireKnown(params, known);
   const name = eventNamed(params['name']);
   const { filters, kind } = EVENT_TYPES[name];
   const args = argumentsOf(name, params['arguments']);
@@ -63,13 +70,11 @@ export async function subscriptionOf(app: DoorContext, params: JsonObject): Prom
   };
 }
 
-const PARAMS = new NearNames(['name', 'arguments', 'cursor', 'maxEvents', 'maxAgeMs', '_meta']);
-
-function requireKnown(params: JsonObject): void {
+function requireKnown(params: JsonObject, known: NearNames): void {
   const given = Object.keys(params).filter((name) => params[name] !== null);
-  const unknown = given.find((name) => !PARAMS.has(name));
+  const unknown = given.find((name) => !known.has(name));
   if (unknown === undefined) return;
-  const meant = PARAMS.nearest(unknown);
+  const meant = known.nearest(unknown);
   const advice =
     meant === undefined
       ? 'What selects events belongs in "arguments".'
