@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer, type Server, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { after, before, suite, test } from 'node:test';
 
 import { dataFolder, type DataFolder } from '../../../test/gateway-process.ts';
 import { needs } from '../../../test/needs.ts';
+import { createProgram } from './program.ts';
 
 const COMMAND = join(import.meta.dirname, '../presence.js');
 /** Fills a clipboard, clears the screen, sets a title, and reverses the text after it. */
@@ -27,6 +28,7 @@ const COMMANDS: Readonly<Record<string, (url: string, data: string) => readonly 
   reply: (url) => ['reply', ID, 'here', '--url', url],
   read: (url) => ['read', '--url', url],
   entry: (url) => ['entry', ID, '--url', url],
+  watch: (url) => ['watch', '--limit', '1', '--url', url],
   search: (url) => ['search', 'here', '--url', url],
   rooms: (url) => ['rooms', '--url', url],
   who: (url) => ['who', '--url', url],
@@ -43,11 +45,19 @@ const COMMANDS: Readonly<Record<string, (url: string, data: string) => readonly 
 const WORDS: ReadonlySet<string> = new Set(['verify', 'mirror', 'doctor', 'stats']);
 
 /** Everything that a gateway says, from its errors to the names of its rooms, is hostile. */
-function answer(form: 'entries' | 'a problem' | 'a text', response: ServerResponse): void {
+function answer(
+  form: 'entries' | 'a problem' | 'a text',
+  { headers }: IncomingMessage,
+  response: ServerResponse,
+): void {
   if (form === 'a text') return void response.end(HOSTILE);
   const isError = form === 'a problem';
   const own = { id: HOSTILE, seq: 1, kind: HOSTILE, room: HOSTILE, timestamp: HOSTILE };
   const entry = { ...own, text: HOSTILE, identity: HOSTILE, welcome: HOSTILE, companions: [] };
+  if (form === 'entries' && headers.accept?.includes('text/event-stream') === true) {
+    response.setHeader('Content-Type', 'text/event-stream');
+    return void response.end(`id: 1\nevent: garden\ndata: ${JSON.stringify(entry)}\n\n`);
+  }
   const room = { slug: HOSTILE, title: HOSTILE, description: HOSTILE, entries: 1, latest: HOSTILE };
   const here = { identity: HOSTILE, seeking: [HOSTILE], since: HOSTILE, until: null, via: HOSTILE };
   const faults = [{ pointer: HOSTILE, detail: HOSTILE }];
@@ -108,7 +118,7 @@ suite('no command lets a terminal obey what a gateway says', () => {
     createServer((request, response) => {
       asked += 1;
       request.resume();
-      answer(form, response);
+      answer(form, request, response);
     }).listen(0, '127.0.0.1'),
   );
   before(async () => {
@@ -118,6 +128,16 @@ suite('no command lets a terminal obey what a gateway says', () => {
   after(async () => {
     for (const server of servers) server.close().closeAllConnections();
     await folder[Symbol.asyncDispose]();
+  });
+
+  test('each command that asks a gateway is tried here, but for what relays to agents', async () => {
+    const { commands } = await createProgram({} as Parameters<typeof createProgram>[0], '');
+    const asking = commands.filter(({ options }) => options.some(({ long }) => long === '--url'));
+    const names = asking.map((command) => command.name());
+    assert.deepEqual(
+      names.filter((name) => !(name in COMMANDS)),
+      ['mcp'],
+    );
   });
 
   for (const [name, words] of Object.entries(COMMANDS)) {
