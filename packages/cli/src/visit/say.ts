@@ -10,6 +10,13 @@ import { inputText } from './input-text.ts';
 import { remember } from './remembered.ts';
 import { addVisitorOptions, type Visit, visit, type VisitorOptions } from './visit.ts';
 
+declare global {
+  interface JSON {
+    /** ECMAScript 2026: what `stringify` writes as it is. */
+    rawJSON(text: string): { readonly rawJSON: string };
+  }
+}
+
 interface Options extends VisitorOptions {
   readonly file?: string;
   readonly room?: string;
@@ -83,9 +90,14 @@ function collectMember(text: string, members: Members = {}): Members {
   return { ...members, [text.slice(0, equals)]: parsed(text.slice(equals + 1)) };
 }
 
+/** The value that a JSON text has, with its numbers as they are spelled; other texts as they are. */
 function parsed(text: string): unknown {
   try {
-    return JSON.parse(text) as unknown;
+    return JSON.parse(text, (_name, value: unknown, context?: { readonly source?: string }) =>
+      typeof value === 'number' && context?.source !== undefined
+        ? JSON.rawJSON(context.source)
+        : value,
+    ) as unknown;
   } catch {
     return text;
   }

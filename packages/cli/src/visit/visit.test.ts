@@ -178,6 +178,14 @@ suite('a visitor', () => {
     assert.match(halved.stderr, /: its byte order mark says utf-16le, which it is not\./);
   });
 
+  test('says the numbers of a member as they are spelled', async () => {
+    const numbers = '{"n":12345678901234567890,"v":[1.10,-0,1e400]}';
+    const said = await presence('seed', 'numbers', '-m', `data=${numbers}`, '-m', 'id2=007');
+    assert.equal(said.code, 0, said.stderr);
+    const { stdout } = await presence('entry', lines(said.stdout)[0]?.id ?? '');
+    assert.ok(stdout.includes(`"data":${numbers},"id2":"007"}`), stdout);
+  });
+
   test('says a text in UTF-16 or UTF-8 that begins with a byte order mark', async () => {
     for (const text of ['Тиша 🌱', 'Довга тиша 🌱 '.repeat(10_000)]) {
       const marked = `\uFEFF${text}`;
