@@ -117,6 +117,26 @@ interface SearchAnswer {
   };
 }
 
+test('a request through A2A to read is refused where a value cannot be a parameter', async () => {
+  await using door = await openGateway(openMemoryLog());
+  await door.addEntries('mint');
+  for (const fault of [
+    { skill: 'read', limit: {} },
+    { skill: 'read', room: [['memory-garden']] },
+    { skill: 'read', identity: { name: 'Lumen' } },
+    { skill: 'search', q: 'mint', limit: true },
+    { skill: 'follow', kind: 'seeds', to: [null] },
+    { skill: 'who-is-here', limit: {} },
+    { skill: 'catch-up', identity: 'Lumen', after: {} },
+  ]) {
+    const message = { messageId: 'm', role: 'ROLE_USER', parts: [{ data: fault }] };
+    const body = JSON.stringify({ message });
+    const answer = await fetch(`${door.url}/a2a/v1/message:send`, { method: 'POST', body });
+    assert.match(await answer.text(), /"code":"invalid-parameter"/, JSON.stringify(fault));
+    assert.equal(answer.status, 400);
+  }
+});
+
 test('a task that follows sends the artifact of an entry again when it is withheld', async () => {
   const log = openMemoryLog();
   await using door = await openGateway(log);

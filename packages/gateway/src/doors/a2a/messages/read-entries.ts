@@ -3,7 +3,11 @@ import type { Part } from '@a2a-js/sdk';
 import { RequestMalformedError } from '@a2a-js/sdk/errors';
 
 import { UnknownNames } from '../../../http/parameters/parameter-check.ts';
-import { rejectParameters } from '../../../intake/parameter-faults.ts';
+import {
+  invalidParameter,
+  parameterError,
+  rejectParameters,
+} from '../../../intake/parameter-faults.ts';
 import { parseSearchSelection, parseSelection } from '../../../intake/selection.ts';
 import { toJsonObject, type JsonObject } from '../../../json/json-object.ts';
 import type { RawJson } from '../../../json/raw-json.ts';
@@ -84,7 +88,8 @@ function notesOn(members: JsonObject, near: NearNames): string[] {
 const OTHER_DATA =
   'Cannot read the message: data that ask to read must be the only data in it. Send the others in another message.';
 
-export type Parameter = string | number | readonly (string | number)[];
+type Scalar = string | number | boolean;
+export type Parameter = Scalar | readonly Scalar[];
 
 /** The fields that can be parameters of a listing. */
 export function parameterFields(fields: JsonObject): Readonly<Record<string, Parameter>> {
@@ -95,15 +100,21 @@ export function parameterFields(fields: JsonObject): Readonly<Record<string, Par
   return Object.fromEntries(found);
 }
 
-function isScalar(value: unknown): value is string | number {
-  return typeof value === 'string' || typeof value === 'number';
+function isScalar(value: unknown): value is Scalar {
+  return ['string', 'number', 'boolean'].includes(typeof value);
 }
 
-/** The fields as the query of a listing. */
+/** The fields as the query of a listing. Throws `invalid-parameter` for a value that a query cannot have. */
 export function parametersOf(fields: JsonObject): URLSearchParams {
   const parameters = new URLSearchParams();
-  for (const [name, value] of Object.entries(parameterFields(fields))) {
-    for (const single of isScalar(value) ? [value] : value) parameters.append(name, String(single));
+  for (const [name, value] of Object.entries(fields)) {
+    for (const single of [value ?? []].flat()) {
+      if (isScalar(single)) parameters.append(name, String(single));
+      else {
+        const detail = `"${name}" must be a text or a number`;
+        throw parameterError([invalidParameter(name, detail)], 'the entries');
+      }
+    }
   }
   return parameters;
 }
