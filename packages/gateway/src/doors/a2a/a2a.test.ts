@@ -137,6 +137,36 @@ test('a request through A2A to read is refused where a value cannot be a paramet
   }
 });
 
+test('a parameter that would be lost in the query of a message is refused, and nothing is stored', async () => {
+  const log = openMemoryLog();
+  await using door = await openGateway(log);
+  const message = { messageId: 'm', role: 'ROLE_USER', parts: [{ text: 'once' }] };
+  const send = { jsonrpc: '2.0', id: 1, method: 'SendMessage', params: { message } };
+  const params = { name: 'whisper', arguments: { text: 'once' } };
+  const call = { jsonrpc: '2.0', id: 1, method: 'tools/call', params };
+  for (const [path, body] of [
+    ['/a2a', send],
+    ['/a2a/v1/message:send', { message }],
+    ['/a2a/v1/message:stream', { message }],
+    ['/mcp', call],
+  ] as const) {
+    for (const name of ['idempotency-key', 'limit']) {
+      const url = `${door.url}${path}?${name}=7`;
+      const answer = await fetch(url, { method: 'POST', body: JSON.stringify(body) });
+      assert.match(await answer.text(), /"code":"invalid-parameter"/, url);
+      assert.equal(answer.status, 400);
+    }
+    const url = `${door.url}${path}?as=Lumen&A2A-Version=1.0`;
+    const answer = await fetch(url, { method: 'POST', body: JSON.stringify(body) });
+    assert.match(await answer.text(), /Stored/);
+  }
+  assert.equal(log.head(), 4);
+  for (const path of ['/api/presence', '/feed.atom', '/api/notice/1']) {
+    const answer = await fetch(`${door.url}${path}?idempotency-key=7`);
+    assert.match(await answer.text(), /"code":"invalid-parameter"/, path);
+  }
+});
+
 test('a task that follows sends the artifact of an entry again when it is withheld', async () => {
   const log = openMemoryLog();
   await using door = await openGateway(log);

@@ -19,6 +19,7 @@
  */
 import { JSON_RPC_PATH, REST_PATH } from '@open-presence/protocol';
 
+import { takenNames } from '../../http/parameters/parameter-check.ts';
 import { publicAddressOf } from '../../http/public-address.ts';
 import { sendResponse, contentHash, jsonBody } from '../../http/response/response.ts';
 import { contentLanguage, JSON_TYPE, NO_CACHE } from '../../http/response/headers.ts';
@@ -35,6 +36,11 @@ import type { RestResource } from './rest.ts';
 const TASK_PATH = `${REST_PATH}/tasks/{id}`;
 const CARD = [{ type: 'application/json', handle: agentCard }];
 
+/** Those of this contract would be lost in the query; a task's are the specification's. */
+const postParameters = takenNames(['as', 'A2A-Version', 'historyLength', 'tenant'], {
+  'idempotency-key': 'the key is "idempotencyKey" in the metadata of the message',
+});
+
 export const a2aDoor: ProtocolDoor = {
   routes: [
     {
@@ -47,17 +53,25 @@ export const a2aDoor: ProtocolDoor = {
       get: CARD,
       description: { parameters: ['as'] },
     },
-    { path: JSON_RPC_PATH, get: CARD, post: jsonRpc, description: { id: 'a2a' } },
+    {
+      path: JSON_RPC_PATH,
+      get: CARD,
+      post: jsonRpc,
+      postParameters,
+      description: { id: 'a2a' },
+    },
     ...(['send', 'stream'] as const).map((verb) => ({
       path: `${REST_PATH}/message:${verb}`,
       get: CARD,
       post: rest(verb),
+      postParameters,
     })),
     { path: `${REST_PATH}/tasks`, get: [{ type: A2A_TYPE, handle: rest('list') }] },
     {
       path: TASK_PATH,
       get: [{ type: A2A_TYPE, handle: rest('task') }],
       post: rest('task'),
+      postParameters,
     },
   ],
   notFound: { paths: new RegExp(`^${REST_PATH}/`), handle: rest('unknown') },

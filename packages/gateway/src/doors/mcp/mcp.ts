@@ -92,7 +92,9 @@ export const mcpDoor: ProtocolDoor = {
         { type: EVENT_STREAM, onlyIfNamed: true, handle: refuseStream },
       ],
       post,
-      postParameters: takenNames(['as']),
+      postParameters: takenNames(['as'], {
+        'idempotency-key': 'the key is the argument "idempotencyKey" of a tool',
+      }),
       description: { id: 'mcp', parameters: ['as'] },
     },
     {

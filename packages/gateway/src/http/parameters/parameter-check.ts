@@ -27,6 +27,9 @@ const FORMAT = 'format';
 const JSON_FORMAT = 'format=json';
 const PAGES = /^(?:page|offset)/i;
 const LANGUAGE = /^(?:hl|lang|language|locale)$/i;
+/** No `GET` lists it: it works where an entry is stored. */
+const KEY = 'idempotency-key';
+const KEY_WORKS_AT = 'it works where an entry is stored, as at POST /api/garden';
 /** How many faults, and how many paths, an error names. */
 const MAX_FAULTS = 16;
 const MAX_PATHS = 5;
@@ -88,7 +91,7 @@ export class ParameterCheck {
 
   constructor(routes: readonly Pick<DescribedRoute, 'path' | 'description'>[]) {
     this.#paths = pathsByName(routes);
-    this.names = new Set([...this.#paths.keys(), EVERYWHERE, FORMAT, 'idempotency-key']);
+    this.names = new Set([...this.#paths.keys(), EVERYWHERE, FORMAT, KEY]);
   }
 
   /**
@@ -149,6 +152,7 @@ export class ParameterCheck {
   }
 
   #worksAt(name: string): string | undefined {
+    if (name === KEY) return KEY_WORKS_AT;
     const paths = this.#paths.get(name);
     return paths && `it works at GET ${paths.slice(0, MAX_PATHS).join(', ')}`;
   }
