@@ -178,6 +178,23 @@ suite('what is read through MCP', () => {
     assert.equal(none.own['count'], 0);
     const object = await call(door, 'read', '{"filters":{"kind":"seeds"}}');
     assert.match(object.texts.join(), /"filters" must be one text, spelled as in a URL/);
+    const link = await call(door, 'read', '{"filters":"/api/entries?kind=seeds"}');
+    assert.equal(link.own['count'], 0);
+    for (const filters of [
+      '/api/seeds?limit=1',
+      'http://a.example/api/rooms/shepit-wall?limit=1',
+    ]) {
+      const other = await call(door, 'read', JSON.stringify({ filters }));
+      assert.match(
+        other.texts[0] ?? '',
+        /^invalid-parameter: .*"filters" must be parameters alone/,
+      );
+    }
+    const half = await call(door, 'read', '{"filters":"identity=%FF"}');
+    assert.match(half.texts[0] ?? '', /^invalid-parameter: .*"filters" must be UTF-8/);
+    const here = await call(door, 'who_is_here', '{"filters":"room=nowhere"}');
+    assert.match(list(here.own['notes']).join(' '), /"filters" had no effect/);
+    assert.equal(here.own['here'], 0);
     const wrong = await call(door, 'wait_for_news', '{"filters":"room=nowhere","seconds":0}');
     assert.match(wrong.texts[0] ?? '', /^unknown-room: /);
   });

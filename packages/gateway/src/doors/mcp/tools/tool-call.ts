@@ -2,8 +2,10 @@
 import { GatewayError, type Kind, type Language, SELECTOR_NAMES } from '@open-presence/protocol';
 
 import { yieldPeriodically } from '../../../fair-turns.ts';
+import { isUtf8 } from '../../../http/parameters/parameter-check.ts';
 import { queryOf, readQuery } from '../../../http/parameters/query.ts';
 import type { Localization } from '../../../http/route-description.ts';
+import { quote } from '../../../intake/parameter-faults.ts';
 import { parseSearchSelection } from '../../../intake/selection.ts';
 import type { JsonObject } from '../../../json/json-object.ts';
 import type { Selection } from '../../../log/log.ts';
@@ -96,6 +98,7 @@ export async function parametersOf(
     throw invalidArgument(name, `"${name}" has no effect here: leave it out`, subject);
   }
   const parameters = namedParameters(args, subject, names);
+  checkFilters(args, subject);
   const yieldTurn = yieldPeriodically();
   for (const [name, value] of await filtersIn(args, names)) {
     if (names.includes(name)) parameters.append(name, value);
@@ -122,6 +125,23 @@ export function namedParameters(
   return parameters;
 }
 
+const NOT_UTF8 = '"filters" must be UTF-8, percent-encoded as in %D0%A2';
+/** What may stand before parameters, as in a link: an address of less would be obeyed in part. */
+const WHOLE_LOG = /^(?:.*\/api\/(?:entries|search))?\??$/s;
+
+function addressIn(filters: string): string {
+  return /^[^?&=]*[?]/.exec(filters)?.[0] ?? '';
+}
+
+function checkFilters({ filters }: JsonObject, subject: string): void {
+  if (typeof filters !== 'string') return;
+  if (!isUtf8(filters)) throw invalidArgument('filters', NOT_UTF8, subject);
+  const address = addressIn(filters);
+  if (WHOLE_LOG.test(address)) return;
+  const detail = `"filters" must be parameters alone: ${quote(address)} selects nothing, but "kind" and "room" do`;
+  throw invalidArgument('filters', detail, subject);
+}
+
 /** Further parameters, in one text spelled as in a URL, so that the schema need not name them all. */
 export async function filtersIn(
   { filters }: JsonObject,
@@ -132,7 +152,7 @@ export async function filtersIn(
     const detail = '"filters" must be one text, spelled as in a URL, such as "kind=seeds&to=Lumen"';
     throw invalidArgument('filters', detail, 'the arguments');
   }
-  const request = { url: `?${filters.replace(/^[^?&=]*[?]/, '')}` };
+  const request = { url: `?${filters.slice(addressIn(filters).length)}` };
   await readQuery(request, new Set(known));
   return queryOf(request);
 }

@@ -152,7 +152,8 @@ function readTool(
 
 async function whoIsHere(context: ToolContext, args: JsonObject): Promise<CallToolResult> {
   const { app, language, text, signal } = context;
-  const parameters = await parametersOf(args, 'presence', PRESENCE_PARAMETERS);
+  const { filters: _, ...taken } = args;
+  const parameters = await parametersOf(taken, 'presence', PRESENCE_PARAMETERS);
   const { limit: max = Infinity } = await selectionOf(app, parameters);
   markPresent(app, args);
   const rooms = parameters.getAll('room');
