@@ -1,16 +1,21 @@
-/** Members of a large object: the first characters of some strings, in its first and its last bytes. */
+/** Members of a large object: the first characters of some strings, alone or in lists, in its first and its last bytes. */
 import { JsonHandler, type ValueType } from './handler.ts';
 import { type JsonObject, toJsonObject } from './json-object.ts';
+
+/** How many strings of a list are kept. */
+const MAX_ITEMS = 64;
 
 export class MemberPreview extends JsonHandler {
   readonly #names: ReadonlySet<string>;
   readonly #longest: number;
-  readonly #values = new Map<string, string>();
+  readonly #values = new Map<string, string | readonly string[]>();
   readonly #decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   #name = '';
   /** The name or value that is being read. */
   #text = '';
   #isValue = false;
+  /** The list that is being read. */
+  #list: string[] | undefined;
 
   /** Values are cut between characters, after `longest` UTF-16 code units. */
   constructor(names: ReadonlySet<string>, longest: number) {
@@ -26,9 +31,18 @@ export class MemberPreview extends JsonHandler {
   }
 
   /** All members that were read, also one whose end is still to come. */
-  read(): ReadonlyMap<string, string> {
-    this.endValue();
+  read(): ReadonlyMap<string, string | readonly string[]> {
+    this.#keep();
+    this.endValue(1);
     return this.#values;
+  }
+
+  /** Those of them that are no lists. */
+  strings(): ReadonlyMap<string, string> {
+    const strings = new Map<string, string>();
+    for (const [name, value] of this.read())
+      if (typeof value === 'string') strings.set(name, value);
+    return strings;
   }
 
   override startName(): boolean {
@@ -41,13 +55,27 @@ export class MemberPreview extends JsonHandler {
   }
 
   override startValue(type: ValueType, depth: number): boolean {
-    this.#isValue = type === 'string' && this.#names.has(this.#name);
     this.#text = '';
-    return depth === 0 ? type === 'object' : this.#isValue;
+    if (depth === 0) return type === 'object';
+    const isWanted = this.#names.has(this.#name);
+    this.#isValue = type === 'string' && isWanted && (this.#list?.length ?? 0) < MAX_ITEMS;
+    if (depth > 1) return this.#isValue;
+    if (type === 'array' && isWanted) this.#list = [];
+    return this.#isValue || this.#list !== undefined;
   }
 
-  override endValue(): void {
-    if (this.#isValue) this.#values.set(this.#name, cut(this.#text, this.#longest));
+  override endValue(depth: number): void {
+    this.#keep();
+    if (depth > 1 || this.#list === undefined) return;
+    this.#values.set(this.#name, this.#list);
+    this.#list = undefined;
+  }
+
+  #keep(): void {
+    if (!this.#isValue) return;
+    const text = cut(this.#text, this.#longest);
+    if (this.#list === undefined) this.#values.set(this.#name, text);
+    else this.#list.push(text);
     this.#isValue = false;
   }
 

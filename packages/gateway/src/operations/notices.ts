@@ -99,7 +99,7 @@ export class Notices {
           await file.writeFile(chunk);
         }
         scanner.end();
-        assertComplete(preview.read());
+        assertComplete(preview.strings());
         await file.sync();
       }
       await rename(unfinished, this.#path(number, TEXT));
@@ -263,7 +263,7 @@ export class Notices {
     const preview = new MemberPreview(NAMES, MAX_PREVIEW);
     const scanner = new JsonScanner(preview);
     for await (const bytes of this.#read(number, PREVIEW_SIZE)) scanner.feed(bytes);
-    return Object.fromEntries(preview.read());
+    return Object.fromEntries(preview.strings());
   }
 
   /** Nothing of one that was erased. */

@@ -1,5 +1,5 @@
 /** The texts that feeds and pages show of a large entry, read from its start and its end. */
-import { FILTER_MEMBERS, visitorName } from '@open-presence/protocol';
+import { entryHead, FILTER_MEMBERS, visitorName } from '@open-presence/protocol';
 
 import { yieldPeriodically } from '../fair-turns.ts';
 import type { JsonObject } from '../json/json-object.ts';
@@ -17,8 +17,8 @@ const END_SIZE = 64 * 1024;
 const AUTHOR: readonly string[] = FILTER_MEMBERS.identity;
 
 /**
- * Of these members and the author's: strings near the start of a large entry, cut to `maxLength`, and all near
- * its end.
+ * Of these members and the author's: strings and lists of strings near the start of a large entry, each string cut
+ * to `maxLength`, and all near its end.
  */
 export async function previewOf(
   entry: Entry,
@@ -43,6 +43,19 @@ export async function previewOf(
     await takeTurn();
   }
   return Object.fromEntries([...preview.read(), ...last]);
+}
+
+/** The JSON text of the visitor's members, as they were sent: its first characters, at most this many. */
+export async function startOfMembers(entry: Entry, maxLength: number): Promise<string> {
+  const decoder = new TextDecoder();
+  // Behind the gateway's members comes a comma.
+  const from = Buffer.byteLength(entryHead(entry.metadata)) + 1;
+  let text = '{';
+  for await (const chunk of entry.chunks(from)) {
+    text += decoder.decode(chunk.subarray(0, 4 * maxLength), { stream: true });
+    if (text.length >= maxLength) break;
+  }
+  return text.slice(0, maxLength).replace(/[\ud800-\udbff]$/, '');
 }
 
 async function lastMembersOf(entry: Entry): Promise<JsonObject> {

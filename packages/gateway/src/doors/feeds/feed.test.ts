@@ -177,6 +177,14 @@ suite('a feed', () => {
     assert.equal(second?.['summary'], `${'слово '.repeat(167).slice(0, 1000)}…`);
   });
 
+  test('shows how a long entry without a text begins', async () => {
+    await using door = await openGateway(openMemoryLog());
+    await door.say('seeds', { identity: 'Мавка', data: ['слово '.repeat(20_000)] });
+    const [item] = await itemsOf(door);
+    assert.match(String(item?.['summary']), /^\{"identity":"Мавка","data":\["слово слово .*…$/);
+    assert.equal(String(item?.['summary']).length, 1001);
+  });
+
   test('of nothing is whole', async () => {
     await using door = await openGateway(openMemoryLog());
     const empty = (await fetchBytes(door, '/api/rooms/first-breath.atom')).bytes.toString();

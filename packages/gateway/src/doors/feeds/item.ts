@@ -13,7 +13,7 @@ import { toJsonObject, type JsonObject } from '../../json/json-object.ts';
 import type { Entry, Withholding } from '../../log/log.ts';
 import { readEntryText } from '../../operations/find-entry.ts';
 import { TITLE_LENGTH, titleExcerpt } from '../../operations/listing-scope.ts';
-import { authorIn, previewOf } from '../../operations/text-preview.ts';
+import { authorIn, previewOf, startOfMembers } from '../../operations/text-preview.ts';
 
 export interface Item extends Omit<OwnMembers, 'seq'> {
   /** The path of the entry as JSON, and of the page that shows it. */
@@ -67,7 +67,11 @@ async function saidIn(
   const name = authorIn(members);
   const author = name ?? localized(labels.unnamed);
   const text = typeof members['text'] === 'string' ? members['text'] : undefined;
-  const content = text ?? (json === undefined ? '' : visitorMembers(entry, json));
+  const content =
+    text ??
+    (json === undefined
+      ? await startOfMembers(entry, MAX_PREVIEW_LENGTH)
+      : visitorMembers(entry, json));
   const title = [
     localized(kinds[entry.metadata.kind].name),
     titleExcerpt(author),

@@ -57,6 +57,30 @@ suite('catching up', () => {
     assert.deepEqual(found.more, []);
   });
 
+  test('says why each entry concerns the name, and shows its beginning, however large it is', async () => {
+    await using gateway = await open();
+    const long = 'mint and thyme '.repeat(6000);
+    const names = Array.from({ length: 20 }, (_, at) => `name ${at}`);
+    await trace(gateway, 'A', { to: ['Lumen'], longer: long });
+    await gateway.say('seeds', { to: 'Lumen', data: [long], identity: 'B' });
+    await trace(gateway, 'C', { to: [...names, 'Lumen'] });
+    await trace(gateway, 'Lumen', { text: long, to: 'Lumen', last: 1 });
+    const { concerns } = await catchUp(gateway, 'identity=Lumen&after=0');
+    assert.deepEqual(
+      concerns.map(({ from, why, to, text }) => [from, why, to?.length, text.slice(0, 40)]),
+      [
+        ['C', ['to'], 8, 'quiet'],
+        ['B', ['to'], undefined, '{"to":"Lumen","data":["mint and thyme mi'],
+        ['A', ['to'], undefined, 'quiet'],
+      ],
+    );
+    assert.match(concerns[1]?.text ?? '', /…$/);
+    const names300 = 'n'.repeat(300);
+    await trace(gateway, 'D', { to: names300 });
+    const [own] = (await catchUp(gateway, `identity=${names300}`)).concerns;
+    assert.deepEqual(own?.why, ['to']);
+  });
+
   test('leaves out what the name said itself, and begins after the cursor that it sends', async () => {
     await using gateway = await open();
     const own = await trace(gateway, 'Lumen', { to: 'Lumen' });

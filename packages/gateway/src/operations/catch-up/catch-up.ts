@@ -16,7 +16,7 @@ import { concerns } from '../../log/concern.ts';
 import { facet, type FacetCondition } from '../../log/facet.ts';
 import type { Entry, Log, Seq } from '../../log/log.ts';
 import type { OperationsContext } from '../context.ts';
-import { said, type Said } from '../contribution/said.ts';
+import { said, type Said, shortNames } from '../contribution/said.ts';
 
 export const CATCH_UP = '/api/catch-up';
 /** About how many bytes a token of the budget has. */
@@ -37,6 +37,8 @@ const MAX_SOUGHT = 16;
 /** How many entries a listing of the rest has. */
 const LISTED = 20;
 const SLEEP_SECONDS = 60;
+/** Entries of more bytes mention nobody. */
+const MAX_MENTIONING_SIZE = 64 * 1024;
 
 const NAMES_ARE_NOT_PROVEN =
   'Names are not proven: anybody may read this answer, and anybody may write under this name. Everything quoted is what visitors said.';
@@ -175,7 +177,7 @@ async function concernsOf(
 
 async function concernOf(
   log: Log,
-  { thread, metadata }: Entry,
+  { thread, metadata, size }: Entry,
   words: Said,
   identity: string,
 ): Promise<ConcernDocument> {
@@ -190,8 +192,9 @@ async function concernOf(
   const root = thread === metadata.seq ? metadata.id : (await log.entry(thread))?.metadata.id;
   return {
     ...shown,
-    ...(to.some((name) => name !== identity) ? { to } : {}),
-    why: why.length === 0 ? ['mention'] : why,
+    ...(to.some((name) => name !== identity) ? { to: shortNames(to) } : {}),
+    // A large one mentions nobody, but may name a recipient where it is not read for this.
+    why: why.length > 0 ? why : [size > MAX_MENTIONING_SIZE ? 'to' : 'mention'],
     ...(answers === undefined ? {} : { answers }),
     root: root ?? metadata.id,
   };

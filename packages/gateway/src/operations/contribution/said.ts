@@ -4,10 +4,12 @@ import { OWN_MEMBERS, referencedId, seqOfId } from '@open-presence/protocol';
 import { toJsonObject, type JsonObject } from '../../json/json-object.ts';
 import type { Entry, Seq } from '../../log/log.ts';
 import { readEntryText } from '../find-entry.ts';
-import { authorIn, previewOf } from '../text-preview.ts';
+import { authorIn, previewOf, startOfMembers } from '../text-preview.ts';
 
 /** Larger entries, in bytes, are read at their start and their end. */
 const MAX_WHOLE_SIZE = 64 * 1024;
+/** Characters that are read of each of its members at least, so that names can be compared. */
+const MIN_PREVIEW = 1024;
 /** Characters of a name, and how many names. */
 const MAX_NAME = 200;
 const MAX_NAMES = 8;
@@ -20,6 +22,7 @@ export interface Said {
   readonly timestamp: string;
   /** Undefined for an entry without a name. */
   readonly from: string | undefined;
+  /** All names, whole. */
   readonly to: readonly string[];
   readonly seeking: readonly string[];
   /** In one line, cut between words. */
@@ -45,8 +48,8 @@ export async function said(entry: Entry, maxLength: number): Promise<Said> {
     room,
     timestamp: new Date(time).toISOString(),
     from: authorIn(members),
-    to: namesIn(to),
-    seeking: namesIn(seeking),
+    to: stringsIn(to),
+    seeking: shortNames(stringsIn(seeking)),
     text: excerpt(words, maxLength),
     inReplyTo: answered === undefined ? undefined : seqOfId(answered),
   };
@@ -56,12 +59,21 @@ async function membersOf(entry: Entry, maxLength: number): Promise<JsonObject> {
   const { size, withheld, unreadable } = entry;
   if (withheld !== undefined) return { text: `[withheld: ${withheld.reason}]` };
   if (unreadable === true) return { text: '[unreadable]' };
-  if (size > MAX_WHOLE_SIZE) return await previewOf(entry, MEMBERS, 2 * maxLength);
+  if (size > MAX_WHOLE_SIZE) {
+    const preview = await previewOf(entry, MEMBERS, Math.max(2 * maxLength, MIN_PREVIEW));
+    const { text, seeking } = preview;
+    if (typeof text === 'string' || Array.isArray(seeking)) return preview;
+    return { ...preview, text: await startOfMembers(entry, 2 * maxLength) };
+  }
   return toJsonObject(JSON.parse(await readEntryText(entry)));
 }
 
-function namesIn(value: unknown): string[] {
-  const names = [value].flat().filter((name) => typeof name === 'string');
+function stringsIn(value: unknown): string[] {
+  return [value].flat().filter((name) => typeof name === 'string');
+}
+
+/** The first of them, each in short. */
+export function shortNames(names: readonly string[]): string[] {
   return names.slice(0, MAX_NAMES).map((name) => excerpt(name, MAX_NAME));
 }
 
