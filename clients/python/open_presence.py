@@ -449,6 +449,7 @@ class Gateway:
         if text is None or (isinstance(text, str) and len(text) <= _PIECE):
             whole = _json(body if text is None else {**body, "text": text})
             return self._say(kind, whole, idempotency_key, deadline)
+        body.pop("text", None)  # It has to be the last one.
         opening = _json({**body, "text": ""})[:-2]
         upload = _Upload(text, lambda pieces: _json_text(opening, pieces))
         return self._say(kind, upload, idempotency_key, deadline)

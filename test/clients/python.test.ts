@@ -61,6 +61,20 @@ for name in "", "..", "../rooms", "nobody": show(caught(lambda: lumen.entry(name
     ]);
   });
 
+  test('says a text of any length in its place, whatever else the members have', async () => {
+    const shown = await run(`
+gateway = Gateway(URL)
+for text in "short", "long " * 20_000, iter(["in ", "pieces"]):
+    stored = gateway.entry(gateway.say(text, kind="seeds", members={"text": "other", "mood": ""}))
+    show([stored["text"][:9], stored["mood"]])
+`);
+    assert.deepEqual(shown, [
+      ['short', ''],
+      ['long long', ''],
+      ['in pieces', ''],
+    ]);
+  });
+
   test('says once what it says twice with the same key, and is told what is wrong', async () => {
     const [same, conflict, invalid, outcomes, unknown] = await run(`
 gateway = Gateway(URL, identity="Twice")
