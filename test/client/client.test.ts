@@ -363,6 +363,24 @@ suite('a gateway that cannot be reached', () => {
   });
 });
 
+for (const status of [301, 302, 303])
+  test(`a redirect (${status}) that loses what is said is an error`, async () => {
+    await using elsewhere = await serve((request, response) => {
+      request.resume();
+      response.writeHead(status, { Location: `${served.url}${request.url}` }).end();
+    });
+    const gateway = new Gateway(elsewhere.url, { identity: 'Redirected' });
+    for (const say of [
+      () => gateway.leaveTrace('Where does it go?'),
+      () => gateway.firstContact({ seeking: ['a way'] }),
+      () => gateway.whisper('hush', { minimal: true }),
+    ]) {
+      const error = await errorOf(say());
+      assert.equal(error.code, 'unexpected-answer');
+      assert.match(error.message, /Give the address of the gateway itself/);
+    }
+  });
+
 test('a proxy that limits callers is asked again for what is said', async () => {
   const { createServer } = await import('node:http');
   let asked = 0;

@@ -80,17 +80,25 @@ export async function say<K extends Kind>(
   const backoff = connection.backoff(signal);
   for (;;) {
     try {
-      return await connection.json<Stored<K>>(`/api/${kind}`, {
-        method: 'POST',
-        headers,
-        body,
-        signal,
-      });
+      const request = { method: 'POST', headers, body, signal } as const;
+      const stored = await connection.json<Partial<Stored<K>>>(`/api/${kind}`, request);
+      if (isStored(stored)) return stored;
+      throw notStored(connection);
     } catch (error) {
       if (!retry) throw error;
       await backoff.pause(error);
     }
   }
+}
+
+function isStored<K extends Kind>(answer: Partial<Stored<K>>): answer is Stored<K> {
+  return typeof answer.id === 'string';
+}
+
+/** Of a redirect other than 307 and 308, `fetch` makes a request that reads, whose answer is a success. */
+function notStored({ address }: Connection): PresenceError {
+  const message = `What answers at ${address} has not stored this entry: it is no gateway, or it redirects elsewhere and loses what is sent. Give the address of the gateway itself.`;
+  return new PresenceError('unexpected-answer', message);
 }
 
 /** A form where a text is a `Blob`: it needs no escaping, so its bytes are sent from where they are. */
