@@ -81,6 +81,35 @@ suite('a visitor', () => {
     assert.equal(error.problem?.entry, `/api/entries/${first.id}`);
   });
 
+  for (const idempotencyKey of ['draft\n7', 'draft\0', 'draft\u007f'])
+    test(`is told at once that no header can have ${JSON.stringify(idempotencyKey)}`, async () => {
+      const signal = AbortSignal.timeout(5000);
+      const gateway = visitor('Line ends');
+      const error = await errorOf(gateway.leaveTrace('once', { idempotencyKey, signal }));
+      assert.equal(error.code, 'invalid-parameter');
+      assert.match(error.message, /"Idempotency-Key".*"draft/);
+      const many = gateway.sayMany('seeds', [{ text: 'one' }], { idempotencyKey, signal });
+      assert.equal((await errorOf(collect(many))).code, 'invalid-parameter');
+      const locale = new Gateway(served.url, { locale: 'українська' });
+      assert.match((await errorOf(locale.whisper('hush', { signal }))).message, /Accept-Language/);
+    });
+
+  for (const end of ['?room=one', '#top'])
+    test(`is told that no path can be added to an address with ${end}`, () => {
+      assert.throws(() => new Gateway(served.url + end), /no user name, password, query or frag/);
+    });
+
+  test('is told that an address with a password is none', () => {
+    assert.throws(
+      () => new Gateway(served.url.replace('//', '//me:secret@')),
+      (error) => {
+        assert.match(String(error), /no user name/);
+        assert.doesNotMatch(String(error), /secret/);
+        return true;
+      },
+    );
+  });
+
   test('is told every fault of what it sent', async () => {
     const error = await errorOf(new Gateway(served.url).leaveTrace({ text: 'x', identity: 7 }));
     assert.equal(error.code, 'invalid-entry');

@@ -68,7 +68,12 @@ export class Connection {
   readonly #options: ConnectionOptions;
 
   constructor(address: string | URL, options: ConnectionOptions = {}) {
-    this.address = new URL(address).href.replace(/\/+$/, '');
+    const { href, username, password, search, hash } = new URL(address);
+    if (username + password + search + hash !== '')
+      throw new TypeError(
+        'The address of a gateway has no user name, password, query or fragment, such as http://127.0.0.1:7410.',
+      );
+    this.address = href.replace(/[/?#]+$/, '');
     this.longest = options.longest ?? LONGEST;
     this.#options = options;
   }
@@ -84,7 +89,10 @@ export class Connection {
     const { locale } = this.#options;
     const init: RequestInit = {
       method,
-      headers: { ...(locale === undefined ? {} : { 'Accept-Language': locale }), ...headers },
+      headers: sendable({
+        ...(locale === undefined ? {} : { 'Accept-Language': locale }),
+        ...headers,
+      }),
       // A mirror leads what is said to the gateway that stores it (PROTOCOL.md section 20.5). Workers do
       // not know `error`.
       redirect: method === 'POST' ? 'follow' : 'manual',
@@ -169,6 +177,16 @@ export class Connection {
     const message = `The gateway at ${this.address} cannot be reached: ${reasonOf(cause)}`;
     return new PresenceError('unreachable', message, { cause });
   }
+}
+
+/** `fetch` fails for other headers as it does where nothing can be reached, which would be tried for ever. */
+function sendable(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  for (const [name, value] of Object.entries(headers)) {
+    if (/^[\t -~\x80-\xff]*$/.test(value)) continue;
+    const message = `Cannot send the header "${name}": its value has a character that no header can have, such as a line end: ${JSON.stringify(value)}`;
+    throw new PresenceError('invalid-parameter', message);
+  }
+  return headers;
 }
 
 /** Gives up an answer that does not begin. */
