@@ -341,6 +341,13 @@ suite('a gateway that cannot be reached', () => {
     assert.equal(retries, 1);
   });
 
+  test('is not tried again for what is said, if the call says so', async () => {
+    const once = { retry: false, signal: AbortSignal.timeout(5000) };
+    const one = await errorOf(nowhere.whisper('hello?', once));
+    const many = await errorOf(collect(nowhere.sayMany('seeds', [{ text: 'hello?' }], once)));
+    assert.deepEqual([one.code, many.code], ['unreachable', 'unreachable']);
+  });
+
   test('because it does not begin to answer, is given up after the time that is allowed', async () => {
     await using silent = await serve((request) => void request.resume());
     const gateway = new Gateway(silent.url, { timeout: 50, maxRetries: 0 });

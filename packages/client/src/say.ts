@@ -126,13 +126,13 @@ export async function* sayMany(
   connection: Connection,
   kind: Kind,
   entries: Iterable<Members> | AsyncIterable<Members>,
-  { signal, idempotencyKey = newKey() }: SayOptions,
+  { signal, idempotencyKey = newKey(), retry = true }: SayOptions,
 ): AsyncGenerator<SaidResult, void> {
   let index = 0;
   let number = 0;
   for await (const lines of batches(entries)) {
     const key = `${idempotencyKey} ${(number += 1)}`;
-    const results = await sendBatch(connection, kind, { lines, key, signal });
+    const results = await sendBatch(connection, kind, { lines, key, retry, signal });
     for (const result of results) {
       yield { index, ...result };
       index += 1;
@@ -143,6 +143,7 @@ export async function* sayMany(
 interface Batch extends Signal {
   readonly lines: readonly string[];
   readonly key: string;
+  readonly retry: boolean;
 }
 
 /** Beside the own members, or the members of a problem document. */
@@ -154,7 +155,7 @@ type SaidOutcome = { readonly entry: OwnMembers } | { readonly error: PresenceEr
 async function sendBatch(
   connection: Connection,
   kind: Kind,
-  { lines, key, signal }: Batch,
+  { lines, key, retry, signal }: Batch,
 ): Promise<SaidOutcome[]> {
   const outcomes = new Map<number, SaidOutcome>();
   const headers = {
@@ -179,6 +180,7 @@ async function sendBatch(
       if (outcomes.size < lines.length)
         throw connection.unreachable(new Error('the answer broke off'));
     } catch (error) {
+      if (!retry) throw error;
       if (outcomes.size > known) backoff.reset();
       await backoff.pause(error);
     }
