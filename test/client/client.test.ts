@@ -241,6 +241,19 @@ suite('reading', () => {
     assert.equal((await new Gateway(served.url).entry(id))['n'], 1.5);
   });
 
+  test('line ends of the texts beside a Blob stay as they are', async () => {
+    const gateway = visitor('Lines');
+    const title = 'one\ntwo\rthree\r\nfour';
+    const { id } = await gateway.leaveTrace({ text: new Blob([title]), title });
+    const entry = await gateway.entry(id);
+    assert.deepEqual([entry['text'], entry['title'], entry['identity']], [title, title, 'Lines']);
+  });
+
+  test('a Blob within a member is refused, which JSON would store as {}', async () => {
+    const trace = { text: 'See the parts.', parts: [new Blob(['lost'])] };
+    await assert.rejects(visitor('Parts').leaveTrace(trace), TypeError);
+  });
+
   test('a text of any length goes in from a Blob, and comes out in pieces', async () => {
     const gateway = visitor('Long');
     const text = 'З "лапками" і \n рядками. '.repeat(100_000);

@@ -104,13 +104,19 @@ function notStored({ address }: Connection): PresenceError {
 /** A form where a text is a `Blob`: it needs no escaping, so its bytes are sent from where they are. */
 function bodyOf(members: Members): string | FormData {
   if (!Object.values(members).some((value) => value instanceof Blob))
-    return JSON.stringify(members);
+    return JSON.stringify(members, (name, value: unknown) => {
+      if (value instanceof Blob)
+        throw new TypeError(`A text that is a Blob cannot be within another member ("${name}").`);
+      return value;
+    });
   const form = new FormData();
   for (const [name, value] of Object.entries(members)) {
     const values: readonly unknown[] = Array.isArray(value) ? value : [value];
     for (const single of values) {
       if (single instanceof Blob) form.append(name, single);
-      else if (typeof single === 'string') form.append(name, single);
+      // A form makes CRLF of the line ends in a string.
+      else if (typeof single === 'string')
+        form.append(name, /[\r\n]/.test(single) ? new Blob([single]) : single);
       else if (single !== undefined)
         throw new TypeError(`Beside a text that is a Blob, "${name}" must be a string or strings.`);
     }
