@@ -184,6 +184,15 @@ suite('reading', () => {
     }
   });
 
+  test('takes an option that is undefined for one that is not given', async () => {
+    const undecided = visitor('Undecided');
+    const texts = Array.from({ length: 60 }, (_, n) => ({ n }));
+    await collect(undecided.sayMany('seeds', texts));
+    assert.equal((await undecided.page({ limit: undefined })).entries.length, 50);
+    assert.deepEqual(await collect(undecided.inbox({ to: undefined })), []);
+    assert.equal((await undecided.catchUp({ identity: undefined })).identity, 'Undecided');
+  });
+
   test('catches up with what concerns its name, and sleeps until there is more', async () => {
     const sleeper = visitor('Sleeper');
     const trace = await sleeper.leaveTrace('Good night.');

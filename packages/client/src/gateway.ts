@@ -247,7 +247,8 @@ export class Gateway {
    * console.log(`${entries.length} of ${head}`);
    */
   async page<K extends Kind = Kind>(filters: ListingFilters<K> = {}): Promise<Page<K>> {
-    return await collectPage<K>(this.entries<K>({ limit: 50, ...filters }));
+    const { limit = 50 } = filters;
+    return await collectPage<K>(this.entries<K>({ ...filters, limit }));
   }
 
   /**
@@ -260,7 +261,8 @@ export class Gateway {
    * // Later, as soon as something new concerns the visitor: gateway.catchUp({ after, wait: 60 }).
    */
   async catchUp(options: CatchUpOptions = {}): Promise<CatchUpDocument> {
-    return await readCatchUp(this.#connection, { identity: this.identity, ...options });
+    const { identity = this.identity } = options;
+    return await readCatchUp(this.#connection, { ...options, identity });
   }
 
   /**
@@ -280,7 +282,8 @@ export class Gateway {
   inbox(filters: ListingFilters = {}): AsyncGenerator<Entry, ListingEnd> {
     if (this.identity === undefined)
       throw new TypeError('An inbox needs the option "identity" of the Gateway.');
-    return this.entries({ to: this.identity, ...filters });
+    const { to = this.identity } = filters;
+    return this.entries({ ...filters, to });
   }
 
   /**
