@@ -288,6 +288,37 @@ suite('reading', () => {
   });
 });
 
+test('a listing that broke off ends where what came meanwhile is not lost', async () => {
+  const gateway = visitor('Interrupted');
+  for (const n of [1, 2, 3]) await gateway.plantSeed({ text: `brokenoff ${n}` });
+  let asked = 0;
+  await using cutting = await serve(async (request, response) => {
+    const answer = await fetch(`${served.url}${request.url}`, { headers: { Accept: '*/*' } });
+    const text = await answer.text();
+    asked += 1;
+    if (asked % 2 === 0) response.end(text);
+    else {
+      await gateway.plantSeed({ text: 'brokenoff meanwhile' });
+      response.write(text.slice(0, text.indexOf('\n', text.indexOf('\n') + 1) + 1), () =>
+        response.destroy(),
+      );
+    }
+  });
+  const cut = new Gateway(cutting.url);
+  const { entries, head } = await cut.page({ identity: 'Interrupted' });
+  assert.equal(entries.length, 3);
+  const later = await gateway.page({ identity: 'Interrupted', after: head });
+  assert.equal(later.entries.length, 1);
+  const search = cut.search('brokenoff', { order: 'newest' });
+  for (;;) {
+    const step = await search.next();
+    if (step.done !== true) continue;
+    const { known = 0 } = step.value;
+    assert.equal((await gateway.page({ identity: 'Interrupted', after: known })).entries.length, 1);
+    break;
+  }
+});
+
 suite('following', () => {
   test('gives what is said from now on, and can be resumed by its cursor', async () => {
     const gateway = visitor('Follower');

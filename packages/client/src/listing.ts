@@ -75,6 +75,8 @@ interface ListingRequest<Item> extends ReadOptions {
   readonly parse: (line: Line) => Item;
   /** The query for what follows the last item. `count`: how many items were read. */
   readonly resume: (query: Query, last: Item, count: number) => Query;
+  /** Of an item, if the newest come first. */
+  readonly seqOfNewest: (first: Item) => number | undefined;
 }
 
 /** In bytes: the entry of a result has at most 64 KiB, which other spellings may lengthen. */
@@ -96,6 +98,7 @@ export function listEntries(
       ...query,
       [query['order'] === 'oldest' ? 'after' : 'before']: seq,
     }),
+    seqOfNewest: ({ seq }) => (options.query['order'] === 'oldest' ? undefined : seq),
   });
 }
 
@@ -127,6 +130,7 @@ export function searchEntries(
       if (query['order'] === 'newest') return { ...query, before: entry.seq };
       return { ...query, skip: (skipped += count) };
     },
+    seqOfNewest: ({ entry }) => (options.query['order'] === 'newest' ? entry.seq : undefined),
   });
 }
 
@@ -139,10 +143,13 @@ async function* readListing<Item>(
   connection: Connection,
   request: ListingRequest<Item>,
 ): AsyncGenerator<Item, ListingEnd> {
-  const { signal, resume } = request;
+  const { signal, resume, seqOfNewest } = request;
   const backoff = connection.backoff(signal);
   let { query } = request;
   let page = Number.POSITIVE_INFINITY;
+  /** Whoever goes on after the end of the listing needs what came while it was read in several answers. */
+  let newest: number | undefined;
+  let earliestHead = Number.POSITIVE_INFINITY;
   for (let hasStarted = false; ;) {
     const left = limitOf(query);
     let last: Item | undefined;
@@ -157,22 +164,30 @@ async function* readListing<Item>(
       const items = answerItems(connection.bytes(response, signal), request, connection);
       for (let step = await items.next(); ; step = await items.next()) {
         if (step.done === true) {
-          if (count < page || count === left) return step.value;
+          if (count < page || count === left) return endBefore(step.value, earliestHead);
           page *= 2;
           break;
         }
         backoff.reset();
         last = step.value;
         count += 1;
+        newest ??= seqOfNewest(last);
         yield step.value;
       }
     } catch (error) {
       if (!hasStarted) throw error;
       await backoff.pause(error);
+      earliestHead = newest ?? earliestHead;
       page = Math.min(FIRST_PAGE, Math.max(1, Math.floor(page / 2)));
     }
     if (last !== undefined) query = { ...resume(query, last, count), ...limitedTo(left - count) };
   }
+}
+
+function endBefore(end: ListingEnd, earliest: number): ListingEnd {
+  const { head, known } = end;
+  const bounded = { ...end, head: Math.min(head, earliest) };
+  return known === undefined ? bounded : { ...bounded, known: Math.min(known, earliest) };
 }
 
 function limitOf({ limit }: Query): number {
