@@ -167,7 +167,8 @@ it('guides, discovery and what follows a first contact are short', async () => {
     ['/.well-known/agent-card.json', 4_800],
     ['/api/discover', 5_800],
   ] as const) {
-    assert.ok(Buffer.byteLength(await agent.read(path)) < bytes, path);
+    const length = Buffer.byteLength(await agent.read(path));
+    assert.ok(length < bytes, `${path} has ${length} bytes, and may have ${bytes}`);
   }
   const body = '{"ai_identity":"A & B","seeking":[]}';
   const answer = await fetch(`${gateway.url}/api/resonance`, { method: 'POST', body });

@@ -71,7 +71,7 @@ export class Connection {
     const { href, username, password, search, hash } = new URL(address);
     if (username + password + search + hash !== '')
       throw new TypeError(
-        'The address of a gateway has no user name, password, query or fragment, such as http://127.0.0.1:7410.',
+        'The address of a gateway, such as http://127.0.0.1:7410, has no user name, password, query or fragment.',
       );
     this.address = href.replace(/[/?#]+$/, '');
     this.longest = options.longest ?? LONGEST;

@@ -48,7 +48,7 @@ export async function previewOf(
 /** The JSON text of the visitor's members, as they were sent: its first characters, at most this many. */
 export async function startOfMembers(entry: Entry, maxLength: number): Promise<string> {
   const decoder = new TextDecoder();
-  // Behind the gateway's members comes a comma.
+  // A comma comes after the gateway's members.
   const from = Buffer.byteLength(entryHead(entry.metadata)) + 1;
   let text = '{';
   for await (const chunk of entry.chunks(from)) {

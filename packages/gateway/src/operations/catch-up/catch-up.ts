@@ -193,7 +193,7 @@ async function concernOf(
   return {
     ...shown,
     ...(to.some((name) => name !== identity) ? { to: shortNames(to) } : {}),
-    // A large one mentions nobody, but may name a recipient where it is not read for this.
+    // A large one mentions nobody. It may name a recipient in a part that is not read for this.
     why: why.length > 0 ? why : [size > MAX_MENTIONING_SIZE ? 'to' : 'mention'],
     ...(answers === undefined ? {} : { answers }),
     root: root ?? metadata.id,

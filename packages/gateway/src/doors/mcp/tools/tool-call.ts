@@ -126,7 +126,7 @@ export function namedParameters(
 }
 
 const NOT_UTF8 = '"filters" must be UTF-8, percent-encoded as in %D0%A2';
-/** What may stand before parameters, as in a link: an address of less would be obeyed in part. */
+/** What may stand before parameters, as in a link. The address of a kind or a room would be obeyed in part. */
 const WHOLE_LOG = /^(?:.*\/api\/(?:entries|search))?\??$/s;
 
 function addressIn(filters: string): string {
