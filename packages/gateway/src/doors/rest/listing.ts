@@ -51,6 +51,7 @@ import {
 } from '../../operations/search-watermark.ts';
 import { waitForListing } from '../../operations/wait.ts';
 import type { DoorHandler, DoorRequest } from '../context.ts';
+import { readerOf } from '../reading.ts';
 import { FramedText } from './framed-text.ts';
 
 type Form = 'json' | 'ndjson';
@@ -106,8 +107,9 @@ export function listing(resolveScope: ScopeResolver, form: Form): DoorHandler {
     const scope = resolveScope(app, params);
     if (isSearch(url)) return searchThenList(context, scope, form);
     if (url.includes('wait=')) return waitThenList(context, scope, form);
-    // An answer that is sent again lacks the header `Warning`.
-    if (parameterNotes(context.request).length === 0) allowRepeated(context, scope, form);
+    // An answer that is sent again lacks the header `Warning`, and makes nobody present.
+    if (parameterNotes(context.request).length === 0 && readerOf(context) === undefined)
+      allowRepeated(context, scope, form);
     return list(context, scope, form, undefined);
   };
 }

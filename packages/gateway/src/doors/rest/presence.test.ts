@@ -120,6 +120,17 @@ suite('GET /api/presence', () => {
     assert.equal((await fetchPresence(gateway)).here[0]?.via, 'request');
   });
 
+  test('sees a visitor again that sends the same bytes again', async () => {
+    await using gateway = await openGateway(openMemoryLog());
+    const seen = async (): Promise<number> => {
+      await fetchBytes(gateway, '/api/garden?limit=1&as=Lumen');
+      return Date.parse((await fetchPresence(gateway)).here[0]?.lastSeen ?? '');
+    };
+    const first = await seen();
+    await pause(5);
+    assert.ok((await seen()) > first);
+  });
+
   test('shows what each visitor seeks, from its newest first contact', async () => {
     await using gateway = await openGateway(openMemoryLog());
     const lone = JSON.parse(String.raw`"\ud800"`) as string;
