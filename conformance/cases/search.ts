@@ -197,7 +197,7 @@ export const searching: readonly Case[] = [
     assert.match(asString(problem['detail']), /search once for each alternative/);
     const notesOn = async (q: string): Promise<string> =>
       asArray((await gateway.get(search(q))).expect(200).json['notes'] ?? []).join();
-    for (const name of ['title', 'автор', 'id']) {
+    for (const name of ['colour', 'автор', 'id']) {
       const note = `"${name}:" was read as text`;
       for (const value of [one, '5']) {
         assert.ok((await notesOn(`${name}:${value}`)).includes(`${note}, as one phrase`));
@@ -209,7 +209,7 @@ export const searching: readonly Case[] = [
       );
     }
     assert.match(await notesOn(`ai_identity:${one}`), /use the parameter "identity"/);
-    for (const q of [`${one} https://${two}`, `${one}:`, `"title: ${one}"`, `${one} 12:30`]) {
+    for (const q of [`${one} https://${two}`, `${one}:`, `"colour: ${one}"`, `${one} 12:30`]) {
       assert.doesNotMatch(await notesOn(q), /was read as text/);
     }
   }),
