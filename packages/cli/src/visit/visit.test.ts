@@ -178,6 +178,17 @@ suite('a visitor', () => {
     assert.match(halved.stderr, /: its byte order mark says utf-16le, which it is not\./);
   });
 
+  const onLinux = { skip: process.platform !== 'linux' };
+  test('says no argument in other characters', onLinux, async () => {
+    for (const said of ['seed "$latin"', 'trace x --identity "$latin"', 'hello "$latin"']) {
+      const { code, stdout, stderr } = await shell(`latin=$(printf 'caf\\351'); exec "$@" ${said}`);
+      assert.deepEqual([code, stdout], [1, ''], said);
+      assert.match(stderr, /^Cannot read the arguments: they are not UTF-8/);
+    }
+    const [kept] = lines((await presence('seed', 'caf\ufffd')).stdout);
+    assert.equal(kept?.['text'], 'caf\ufffd');
+  });
+
   test('says the numbers of a member as they are spelled', async () => {
     const numbers = '{"n":12345678901234567890,"v":[1.10,-0,1e400]}';
     const said = await presence('seed', 'numbers', '-m', `data=${numbers}`, '-m', 'id2=007');

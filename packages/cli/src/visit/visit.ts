@@ -1,4 +1,7 @@
 /** Runs the visitor's commands: gives them the gateway and the output, and decides how they end. */
+import { isUtf8 } from 'node:buffer';
+import { readFile } from 'node:fs/promises';
+
 import { Gateway, PresenceError } from '@open-presence/client';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 
@@ -124,6 +127,7 @@ export async function visit(
       ? undefined
       : setTimeout(() => end.abort(timeoutError(gateway.address, timeout)), timeout * 1000);
   try {
+    if (says) await requireUtf8Arguments();
     await action({ gateway, output: new Output(context, signal), json, signal, notify });
   } catch (error) {
     const failure: unknown = signal.aborted ? signal.reason : error;
@@ -136,6 +140,13 @@ export async function visit(
   } finally {
     clearTimeout(timer);
   }
+}
+
+/** In place of bytes that are not UTF-8, Node.js gives other characters. Linux tells what the arguments were. */
+async function requireUtf8Arguments(): Promise<void> {
+  const bytes = await readFile('/proc/self/cmdline').catch(() => Buffer.alloc(0));
+  if (isUtf8(bytes)) return;
+  throw new Error('Cannot read the arguments: they are not UTF-8, so nothing was said.');
 }
 
 function timeoutError(address: string, timeout: number): PresenceError {
