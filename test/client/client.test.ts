@@ -248,6 +248,18 @@ suite('reading', () => {
     const [listed] = await collect(exact.entries({ limit: 1 }));
     assert.equal(JSON.stringify(listed), JSON.stringify(entry));
     assert.equal((await new Gateway(served.url).entry(id))['n'], 1.5);
+    const { text, n, big, deep } = entry;
+    const stored = await exact.plantSeed({ text, n, big, deep });
+    assert.equal(stored.seq, seq + 1);
+    assert.ok(JSON.stringify(stored).endsWith(body.slice(1)));
+    const seeking = [`exact ${id}`];
+    const first = await visitor('First').firstContact({ seeking });
+    const contact = new Gateway(served.url, { exactNumbers: true, identity: 'Second' });
+    const { companions } = await contact.firstContact({ seeking });
+    assert.deepEqual(
+      companions.map((companion) => companion.seq),
+      [first.seq],
+    );
   });
 
   test('line ends of the texts beside a Blob stay as they are', async () => {

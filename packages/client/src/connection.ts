@@ -47,6 +47,8 @@ interface WholeOptions extends Signal {
 }
 
 interface DocumentOptions extends WholeOptions {
+  /** `JSON.parse` by default. */
+  readonly parse?: ((text: string) => unknown) | undefined;
   /** Members that are lists of objects. */
   readonly lists?: readonly string[];
 }
@@ -65,9 +67,11 @@ export class Connection {
   /** Without a slash at its end. */
   readonly address: string;
   readonly longest: number;
+  /** Whether what is said comes back with its numbers as they were spelled. */
+  readonly exactNumbers: boolean;
   readonly #options: ConnectionOptions;
 
-  constructor(address: string | URL, options: ConnectionOptions = {}) {
+  constructor(address: string | URL, options: ConnectionOptions = {}, exactNumbers = false) {
     const { href, username, password, search, hash } = new URL(address);
     if (username + password + search + hash !== '')
       throw new TypeError(
@@ -75,6 +79,7 @@ export class Connection {
       );
     this.address = href.replace(/[/?#]+$/, '');
     this.longest = options.longest ?? LONGEST;
+    this.exactNumbers = exactNumbers;
     this.#options = options;
   }
 
@@ -116,12 +121,12 @@ export class Connection {
     path: string,
     options: RequestOptions & DocumentOptions = {},
   ): Promise<Document> {
-    const { lists = [] } = options;
+    const { lists = [], parse = (json: string): unknown => JSON.parse(json) } = options;
     const headers = { Accept: 'application/json', ...options.headers };
     const response = await this.send(path, { ...options, headers });
     const text = await this.text(response, options);
     try {
-      const document: unknown = JSON.parse(text);
+      const document = parse(text);
       if (isObject(document) && lists.every((name) => isList(document[name])))
         return document as Document;
     } catch {

@@ -76,7 +76,7 @@ export class Gateway {
     const { identity, identityType = 'ai_entity' } = options;
     this.identity = identity;
     this.#identityType = identityType;
-    this.#connection = new Connection(address, options);
+    this.#connection = new Connection(address, options, options.exactNumbers);
     this.#reading = readOptionsOf(options, this.#connection.longest);
     this.#present = this.#reading.query;
   }

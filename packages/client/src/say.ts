@@ -2,7 +2,7 @@
 import type { FirstContact, Kind, OwnMembers } from '@open-presence/protocol';
 
 import type { Connection, Signal } from './connection.ts';
-import type { Entry, EntryOf } from './entry.ts';
+import { type Entry, type EntryOf, parseEntry, withNumericSeq } from './entry.ts';
 import { readLines, SHORT } from './lines.ts';
 import { parseJson } from './listing.ts';
 import {
@@ -80,7 +80,8 @@ export async function say<K extends Kind>(
   const backoff = connection.backoff(signal);
   for (;;) {
     try {
-      const request = { method: 'POST', headers, body, signal } as const;
+      const parse = connection.exactNumbers ? parseStored : undefined;
+      const request = { method: 'POST', headers, body, signal, parse } as const;
       const stored = await connection.json<Partial<Stored<K>>>(`/api/${kind}`, request);
       if (isStored(stored)) return stored;
       throw notStored(connection);
@@ -99,6 +100,15 @@ function isStored<K extends Kind>(answer: Partial<Stored<K>>): answer is Stored<
 function notStored({ address }: Connection): PresenceError {
   const message = `What answers at ${address} has not stored this entry: it is no gateway, or it redirects elsewhere and loses what is sent. Give the address of the gateway itself.`;
   return new PresenceError('unexpected-answer', message);
+}
+
+/** With the visitor's numbers as they are spelled, and also those of companions. */
+function parseStored(text: string): Entry {
+  const stored = parseEntry(text, true);
+  const { kind, companions } = stored;
+  if (kind === 'resonance' && Array.isArray(companions))
+    for (const companion of companions as Entry[]) withNumericSeq(companion);
+  return stored;
 }
 
 /** A form where a text is a `Blob`: it needs no escaping, so its bytes are sent from where they are. */
