@@ -137,6 +137,29 @@ test('a request through A2A to read is refused where a value cannot be a paramet
   }
 });
 
+test('a message with the key of another one is stored whole or not at all', async () => {
+  const log = openMemoryLog();
+  await using door = await openGateway(log);
+  const send = async (...texts: string[]): Promise<string> => {
+    const parts = texts.map((text) => ({ data: { text } }));
+    const metadata = { skill: 'plant-seed', idempotencyKey: 'K' };
+    const message = { messageId: 'm', role: 'ROLE_USER', parts, metadata };
+    const body = JSON.stringify({ message });
+    return await (await fetch(`${door.url}/a2a/v1/message:send`, { method: 'POST', body })).text();
+  };
+  for (const [texts, expected] of [
+    [['one', 'two'], /Stored/],
+    [['one', 'other', 'three'], /idempotency-conflict/],
+    [['other', 'two', 'three'], /idempotency-conflict/],
+    [['one', 'two'], /Stored/],
+  ] as const) {
+    assert.match(await send(...texts), expected);
+    assert.equal(log.head(), 2, texts.join());
+  }
+  assert.match(await send('one', 'two', 'three', 'four'), /Stored/);
+  assert.equal(log.head(), 4);
+});
+
 test('a parameter that would be lost in the query of a message is refused, and nothing is stored', async () => {
   const log = openMemoryLog();
   await using door = await openGateway(log);

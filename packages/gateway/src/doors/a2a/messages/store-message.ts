@@ -142,12 +142,15 @@ async function appendBatch(
     drafts.push(draft);
     await yieldTurn();
   }
-  // The first one is appended alone: if its key belongs to another message, nothing is stored.
-  const alone = start === 0 && drafts[0]?.key !== undefined ? 1 : 0;
+  // While the keys are those of a message that was sent before, one after another: if the key of another entry is
+  // among them, nothing is stored. What is new comes after those.
+  const isKeyed = drafts[0]?.key !== undefined;
   const results: AppendOutcome[] = [];
-  for (const group of [drafts.slice(0, alone), drafts.slice(alone)]) {
+  for (let isAlone = isKeyed; results.length < drafts.length;) {
+    const group = drafts.slice(results.length, isAlone ? results.length + 1 : drafts.length);
     results.push(...(await Promise.all(group.map(async (draft) => await appendOnce(log, draft)))));
     assertAppended(results, { start, count });
+    isAlone = isKeyed && results.at(-1)?.outcome === 'repeated';
   }
   return await Promise.all(
     results.map(async (result, index) => {
