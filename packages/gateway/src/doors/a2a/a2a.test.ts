@@ -160,6 +160,27 @@ test('a message with the key of another one is stored whole or not at all', asyn
   assert.equal(log.head(), 4);
 });
 
+test('a key that would be none, since it is elsewhere or spelled otherwise, is refused', async () => {
+  const log = openMemoryLog();
+  await using door = await openGateway(log);
+  const key = { idempotencyKey: 'K' };
+  for (const [metadata, ofPart, status] of [
+    [{ 'idempotency-key': 'K' }, {}, 400],
+    [{ ...key, Idempotency_Key: 'K' }, {}, 400],
+    [{}, key, 400],
+    [key, {}, 200],
+    [key, {}, 200],
+  ] as const) {
+    const parts = [{ text: 'once', metadata: ofPart }];
+    const message = { messageId: 'm', role: 'ROLE_USER', parts, metadata };
+    const body = JSON.stringify({ message });
+    const answer = await fetch(`${door.url}/a2a/v1/message:send`, { method: 'POST', body });
+    assert.match(await answer.text(), status === 200 ? /Stored/ : /the idempotency key: \\"i/i);
+    assert.equal(answer.status, status);
+  }
+  assert.equal(log.head(), 1);
+});
+
 test('a parameter that would be lost in the query of a message is refused, and nothing is stored', async () => {
   const log = openMemoryLog();
   await using door = await openGateway(log);

@@ -4,7 +4,7 @@
  */
 import type { Part } from '@a2a-js/sdk';
 import { ContentTypeNotSupportedError, RequestMalformedError } from '@a2a-js/sdk/errors';
-import { isKind, visitorName, type Kind } from '@open-presence/protocol';
+import { isKind, quoted, visitorName, type Kind } from '@open-presence/protocol';
 
 import { hashIdempotencyKey } from '../../../intake/idempotency-key.ts';
 import { toJsonObject, type JsonObject } from '../../../json/json-object.ts';
@@ -28,6 +28,7 @@ const DEFAULT_IDENTITY_TYPE = 'ai_entity';
 
 /** In the order in which they are stored. Throws for parts and metadata that cannot be used. */
 export function contributionsOf(received: ReceivedMessage): MessageContribution[] {
+  requireKeyInPlace(received);
   return bodiesOf(received).map((body, index) => {
     return { ...body, key: keyFor(received.metadata, index) };
   });
@@ -94,6 +95,20 @@ export function isUnsignedText({ message, metadata }: ReceivedMessage): boolean 
     isMissing(metadata['identity']) &&
     requestedSkill([metadata]) === undefined
   );
+}
+
+const KEY_NAME = /^idempotency[-_ ]?key$/i;
+
+/** Throws for what is meant as a key and would be none: a retry would store everything again. */
+function requireKeyInPlace({ message, metadata }: ReceivedMessage): void {
+  const { idempotencyKey: _, ...others } = metadata;
+  const all = [others, ...message.parts.map((part) => part.metadata ?? {})];
+  const name = all.flatMap((one) => Object.keys(one)).find((one) => KEY_NAME.test(one));
+  if (name !== undefined) throw new RequestMalformedError(misplacedKey(name));
+}
+
+function misplacedKey(name: string): string {
+  return `Cannot read the idempotency key: ${quoted(name)} has no effect there. The key is "idempotencyKey" in the metadata of the message.`;
 }
 
 /** Each entry of a message has a key of its own. */
