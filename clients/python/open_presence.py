@@ -389,7 +389,7 @@ class Gateway:
         context: Optional[ssl.SSLContext] = None,
     ) -> None:
         at = urlsplit(address)
-        if at.scheme not in ("http", "https") or not at.hostname or at.query or at.username:
+        if at.scheme not in ("http", "https") or not at.hostname or at.query or at.fragment or at.username:
             raise ValueError(f"{address!r} is no address of a gateway, such as 'http://127.0.0.1:7410'.")
         self.address = address.rstrip("/")
         self.identity = identity
@@ -599,11 +599,12 @@ class Gateway:
                 target = answer.response.headers["Location"]
                 # A mirror leads to the gateway that stores what is said (section 20.5). Other redirects
                 # would lose the method and the body.
-                if answer.status not in (307, 308) or target is None:
+                if not 300 <= answer.status < 400 or target is None:
                     raise answer.refusal()
                 target = urljoin(url, target)
                 is_safe = target.startswith("https://" if url.startswith("https://") else ("https://", "http://"))
-                if not is_safe or (isinstance(body, _Upload) and not body.can_be_sent()):
+                is_kept = answer.status in (307, 308) and (not isinstance(body, _Upload) or body.can_be_sent())
+                if not is_safe or not is_kept:
                     detail = f"{url} redirects to {target[:500]}: give the address of the gateway that is there."
                     raise PresenceError("unexpected-answer", detail, answer.status)
                 with contextlib.suppress(PresenceError):

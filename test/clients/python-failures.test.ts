@@ -84,8 +84,16 @@ for call in (lambda: Gateway(URL).status(), lambda: Gateway(URL, deadline=None).
     }
     assert.equal(requests.length, 2);
     status = 302;
-    const refused = 'show(caught(lambda: Gateway(URL).say("t", kind="seeds")).code)';
-    assert.deepEqual(await runPython(refused, address), ['unexpected-answer']);
+    const refused = `
+error = caught(lambda: Gateway(URL).say("t", kind="seeds"))
+show([error.code, error.status, error.detail])
+try: Gateway(URL + "/#top")
+except ValueError as error: show(str(error))
+`;
+    const [error, fragment] = await runPython(refused, address);
+    const detail = `${address}/api/seeds redirects to ${url}/api/seeds: give the address of the gateway that is there.`;
+    assert.deepEqual(error, ['unexpected-answer', 302, detail]);
+    assert.match(String(fragment), /is no address of a gateway/);
     assert.equal(requests.length, 2);
   });
 
