@@ -188,6 +188,18 @@ suite('presence withhold', () => {
     assert.ok(!(await textsOf(url)).includes(SECRET));
   });
 
+  test('refuses an empty text to look for, which would select everything', async () => {
+    await using folder = await dataFolder();
+    await using gateway = await startGatewayProcess({ data: folder.path });
+    await new Gateway(gateway.url, { identity: 'B' }).leaveTrace('Kept');
+    for (const option of ['--name-prefix', '--matching']) {
+      const { code, stderr } = await withhold(gateway.data, option, '', '--reason', 'x', '--yes');
+      assert.match(stderr, /would select every entry/);
+      assert.equal(code, 1);
+    }
+    assert.match(await textsOf(gateway.url), /Kept/);
+  });
+
   test('says what is missing', async () => {
     await using folder = await dataFolder();
     const runs = [

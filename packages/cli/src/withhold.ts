@@ -27,9 +27,16 @@ import {
   withNotice,
 } from './withholding-task.ts';
 
+/** An empty text begins and matches all others, and comes from a variable of a script that is not set. */
+function nonEmpty(text: string): string {
+  if (text !== '') return text;
+  throw new InvalidArgumentError('It must not be empty, which would select every entry.');
+}
+
 function regularExpression(text: string): RegExp {
+  const source = nonEmpty(text);
   try {
-    return new RegExp(text, 'imu');
+    return new RegExp(source, 'imu');
   } catch (error) {
     throw new InvalidArgumentError(error instanceof Error ? error.message : String(error));
   }
@@ -119,7 +126,11 @@ function commandFor(state: State, context: ProcessContext): Command {
       'of these, only entries with a text that matches (JavaScript, flags "imu")',
       regularExpression,
     )
-    .option('--name-prefix <text>', 'of these, only what is said by names that begin with this')
+    .option(
+      '--name-prefix <text>',
+      'of these, only what is said by names that begin with this',
+      nonEmpty,
+    )
     .option('--reason <text>', 'why: everyone can read it')
     .option('--dry-run', 'only show which entries these are')
     .option('--yes', 'do not ask for confirmation')
