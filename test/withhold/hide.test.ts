@@ -1,5 +1,6 @@
 // `presence hide` and `show` beside a running gateway: a flood is hidden, looked at, shown in part, and destroyed.
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { suite, test } from 'node:test';
 
 import { Gateway } from '@open-presence/client';
@@ -115,6 +116,18 @@ suite('presence hide', () => {
 });
 
 suite('presence hide --name', () => {
+  test('hides no name where entries are meant, or where one only wants to look', async () => {
+    await using folder = await dataFolder();
+    await using gateway = await startGatewayProcess({ data: folder.path });
+    const { data } = gateway;
+    const name = ['--name', 'Kept'];
+    const looked = await run('hide', data, ...name, '--dry-run');
+    assert.match(looked.stderr, /--name is about a name alone.*Leave out --dry-run/);
+    const mixed = await run('hide', data, randomUUID(), ...name, '--name-prefix', 'b', '-q', 'c');
+    assert.match(mixed.stderr, /Leave out the ids, --name-prefix, --q/);
+    assert.equal((await run('show', data, '--name', 'other')).stdout, 'No name is hidden.\n');
+  });
+
   test('keeps a name out of every list, without ending its stream, also after a restart', async () => {
     await using folder = await dataFolder();
     const ADVERT = 'Buy now: example.com';

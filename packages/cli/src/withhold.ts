@@ -18,6 +18,7 @@ import { localTimeOption, wholeNumber } from './visit/visit.ts';
 import {
   change,
   closeNotice,
+  FILTERS,
   lookedThrough,
   type Options,
   preview,
@@ -145,15 +146,30 @@ function commandFor(state: State, context: ProcessContext): Command {
     void context.stopSignal().then(() => end.abort(new Error('it was interrupted')));
     const isUnexplained =
       options.reason === undefined && options.dryRun !== true && options.name === undefined;
+    const ofEntries = options.name === undefined ? [] : optionsOfEntries(ids, options);
     await askAsOwner(context, options, {
       what: `${name} entries of "${options.data}"`,
-      refusal: isUnexplained ? '--reason says why, to everyone.' : undefined,
+      refusal: isUnexplained
+        ? '--reason says why, to everyone.'
+        : ofEntries.length > 0
+          ? `--name is about a name alone, and has no effect on entries. Leave out ${ofEntries.join(', ')}, or give two commands.`
+          : undefined,
       async ask(access) {
         const task = { state, access, ids, options, signal: end.signal };
         await (options.name === undefined ? run(context, task) : hideName(context, task));
       },
     });
   });
+}
+
+/** What was given that has no effect beside `--name`. */
+function optionsOfEntries(ids: readonly string[], options: Options): string[] {
+  const names = ['from', 'beneath', 'matching', 'namePrefix', 'dryRun', ...FILTERS] as const;
+  const given = names.filter((name) => options[name] !== undefined);
+  const flags = given.map(
+    (name) => `--${name.replace(/[A-Z]/, (letter) => `-${letter.toLowerCase()}`)}`,
+  );
+  return ids.length > 0 ? ['the ids', ...flags] : flags;
 }
 
 async function hideName(

@@ -21,7 +21,7 @@ import { ProgressBar } from './copy/progress-bar.ts';
 import type { ProcessContext } from './process-context.ts';
 
 /** The parameters of listings (PROTOCOL.md section 8.2) that select entries. */
-const FILTERS = [
+export const FILTERS = [
   'identity',
   'to',
   'seeking',
