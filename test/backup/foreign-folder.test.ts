@@ -143,6 +143,9 @@ suite('a folder that cannot have a backup', () => {
       assert.equal(code, 2, target);
       assert.match(stderr, /^Cannot back up the log in .*: .+\n$/, target);
     }
+    // Of a variable that is not set: not the working directory.
+    const { stderr: unset } = await presence(['backup', '', '--data', data]);
+    assert.match(unset, /It must be the path of a folder, not empty/);
     for (const args of [
       ['restore', join(folders.path, 'none'), '--data', '/proc/x'],
       ['export', '--data', data, '/proc/x/log.ndjson'],
