@@ -300,6 +300,35 @@ suite('reading', () => {
   });
 });
 
+test('many entries are stored once over connections that never carry all of them', async () => {
+  const gateway = visitor('Narrow');
+  let attempts = 0;
+  await using narrow = await serve((request, response) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    attempts += 1;
+    request.on('data', (chunk: Buffer) => {
+      chunks.push(chunk);
+      size += chunk.length;
+      if (size > 30_000) request.destroy();
+    });
+    request.on('end', async () => {
+      const { 'content-type': type = '', 'idempotency-key': key = '' } = request.headers;
+      const headers = { 'Content-Type': type, 'Idempotency-Key': String(key) };
+      const init = { method: 'POST', headers, body: Buffer.concat(chunks) };
+      response.end(await (await fetch(`${served.url}${request.url}`, init)).text());
+    });
+  });
+  const texts = Array.from({ length: 400 }, (_, n) => ({ n, by: 'Narrow', text: 'x'.repeat(200) }));
+  const { seq } = await gateway.plantSeed({ text: 'before' });
+  const signal = AbortSignal.timeout(60_000);
+  const results = await collect(new Gateway(narrow.url).sayMany('seeds', texts, { signal }));
+  assert.deepEqual(pluck(results, 'index'), [...texts.keys()]);
+  const stored = await collect(gateway.entries({ after: seq, order: 'oldest' }));
+  assert.deepEqual(pluck(stored, 'n'), [...texts.keys()]);
+  assert.ok(attempts < 20, String(attempts));
+});
+
 test('a listing that broke off ends where what came meanwhile is not lost', async () => {
   const gateway = visitor('Interrupted');
   for (const n of [1, 2, 3]) await gateway.plantSeed({ text: `brokenoff ${n}` });

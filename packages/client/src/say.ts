@@ -179,26 +179,35 @@ async function sendBatch(
     'Idempotency-Key': headerValue(key),
   };
   const backoff = connection.backoff(signal);
+  let most = lines.length;
   while (outcomes.size < lines.length) {
     const known = outcomes.size;
+    const unknown = [...lines.keys()].filter((index) => !outcomes.has(index));
+    const sent = new Set(unknown.slice(0, most));
     try {
       // Blank lines count, so that each line keeps its number, which is a part of its key.
-      const body = lines.map((line, index) => (outcomes.has(index) ? '' : line)).join('\n');
+      const body = lines
+        .map((line, index) => (sent.has(index) ? line : ''))
+        .join('\n')
+        .trimEnd();
       const request = { method: 'POST', headers, body, signal } as const;
       const response = await connection.send(`/api/${kind}`, request);
       for await (const { text } of readLines(connection.bytes(response, signal), SHORT)) {
         const { index, outcome } = parseOutcome(text, lines.length);
-        if (outcomes.has(index)) throw noOutcome(text);
+        if (outcomes.has(index) || !sent.has(index)) throw noOutcome(text);
         if ('error' in outcome && outcome.error.isTemporary) throw outcome.error;
         outcomes.set(index, outcome);
-        if (outcomes.size === lines.length) break;
+        if (outcomes.size === known + sent.size) break;
       }
-      if (outcomes.size < lines.length)
+      if (outcomes.size < known + sent.size)
         throw connection.unreachable(new Error('the answer broke off'));
+      most *= 2;
     } catch (error) {
       if (!retry) throw error;
       if (outcomes.size > known) backoff.reset();
       await backoff.pause(error);
+      // Fewer, over connections that never live for as long as all of them take.
+      most = Math.max(1, Math.floor(sent.size / 2));
     }
   }
   return lines.flatMap((_, index) => outcomes.get(index) ?? []);
