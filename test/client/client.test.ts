@@ -212,10 +212,18 @@ suite('reading', () => {
 
   test('takes no id for another path', async () => {
     const gateway = new Gateway(served.url);
-    for (const id of ['', '.', '..', '../rooms', 'nobody']) {
+    for (const id of ['', '.', '..', '../rooms', 'nobody', '\ud800']) {
       assert.equal((await errorOf(gateway.entry(id))).code, 'not-found', id);
       assert.equal((await errorOf(collect(gateway.entryBytes(id)))).code, 'not-found', id);
     }
+  });
+
+  test('is told that its words are stored, however little it wants to hold', async () => {
+    const brief = new Gateway(served.url, { identity: 'Brief', longest: 100 });
+    const trace = await brief.leaveTrace('word '.repeat(1000));
+    assert.equal((await errorOf(brief.discover())).code, 'unexpected-answer');
+    assert.ok(isShortened(await brief.entry(trace.id)));
+    assert.equal((await brief.firstContact({ seeking: ['brevity'] })).ai_identity, 'Brief');
   });
 
   test('gives the refused one of many its error, and stores the others', async () => {

@@ -61,7 +61,7 @@ function isList(value: unknown): boolean {
   return Array.isArray(value) && value.every(isObject);
 }
 
-const LONGEST = 16 * 1024 * 1024;
+export const LONGEST: number = 16 * 1024 * 1024;
 
 export class Connection {
   /** Without a slash at its end. */

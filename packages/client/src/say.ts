@@ -1,7 +1,7 @@
 /** Creates entries (PROTOCOL.md section 7): each request is repeated until the gateway has answered it. */
 import type { FirstContact, Kind, OwnMembers } from '@open-presence/protocol';
 
-import type { Connection, Signal } from './connection.ts';
+import { type Connection, LONGEST, type Signal } from './connection.ts';
 import { type Entry, type EntryOf, parseEntry, withNumericSeq } from './entry.ts';
 import { readLines, SHORT } from './lines.ts';
 import { parseJson } from './listing.ts';
@@ -81,7 +81,9 @@ export async function say<K extends Kind>(
   for (;;) {
     try {
       const parse = connection.exactNumbers ? parseStored : undefined;
-      const request = { method: 'POST', headers, body, signal, parse } as const;
+      // It is stored, however short the answers are that the caller wants to hold.
+      const longest = Math.max(LONGEST, connection.longest);
+      const request = { method: 'POST', headers, body, longest, signal, parse } as const;
       const stored = await connection.json<Partial<Stored<K>>>(`/api/${kind}`, request);
       if (isStored(stored)) return stored;
       throw notStored(connection);
