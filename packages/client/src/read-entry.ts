@@ -52,7 +52,7 @@ export async function* entryBytes(
  * another path: no entry has such an id.
  */
 function entryPath(id: string): string {
-  const named = referencedId(id) ?? id;
+  const named = (referencedId(id) ?? id).toWellFormed();
   if (!['', '.', '..'].includes(named)) return `/api/entries/${encodeURIComponent(named)}`;
   throw new PresenceError('not-found', `Cannot read entry "${id}": no entry has this id.`);
 }
