@@ -1,5 +1,6 @@
 // The client against a real gateway.
 import assert from 'node:assert/strict';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { suite, test } from 'node:test';
@@ -320,11 +321,13 @@ test('many entries are stored once over connections that never carry all of them
       size += chunk.length;
       if (size > 30_000) request.destroy();
     });
-    request.on('end', async () => {
+    request.on('end', () => {
       const { 'content-type': type = '', 'idempotency-key': key = '' } = request.headers;
       const headers = { 'Content-Type': type, 'Idempotency-Key': String(key) };
       const init = { method: 'POST', headers, body: Buffer.concat(chunks) };
-      response.end(await (await fetch(`${served.url}${request.url}`, init)).text());
+      void fetch(`${served.url}${request.url}`, init)
+        .then((answer) => answer.text())
+        .then((text) => response.end(text));
     });
   });
   const texts = Array.from({ length: 400 }, (_, n) => ({ n, by: 'Narrow', text: 'x'.repeat(200) }));
@@ -341,7 +344,10 @@ test('a listing that broke off ends where what came meanwhile is not lost', asyn
   const gateway = visitor('Interrupted');
   for (const n of [1, 2, 3]) await gateway.plantSeed({ text: `brokenoff ${n}` });
   let asked = 0;
-  await using cutting = await serve(async (request, response) => {
+  const answerInPart = async (
+    request: IncomingMessage,
+    response: ServerResponse,
+  ): Promise<void> => {
     const answer = await fetch(`${served.url}${request.url}`, { headers: { Accept: '*/*' } });
     const text = await answer.text();
     asked += 1;
@@ -352,7 +358,8 @@ test('a listing that broke off ends where what came meanwhile is not lost', asyn
         response.destroy(),
       );
     }
-  });
+  };
+  await using cutting = await serve((request, response) => void answerInPart(request, response));
   const cut = new Gateway(cutting.url);
   const { entries, head } = await cut.page({ identity: 'Interrupted' });
   assert.equal(entries.length, 3);
