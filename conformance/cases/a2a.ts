@@ -206,6 +206,18 @@ export const a2a: readonly Case[] = [
     const second = entryIn(await send(gateway, [words('once')], { idempotencyKey, identity }));
     assert.equal(first['id'], second['id']);
   }),
+  check('19.3', 'misplaced-key', async (gateway) => {
+    const identity = uniqueName();
+    const said = message([words('once')], { 'idempotency-key': 'k', identity });
+    const { error } = await call(gateway, 'SendMessage', `{"message":${said}}`);
+    assert.match(asString(asObject(error)['message']), /idempotencyKey/);
+    const path = '/a2a/v1/message:send?idempotency-key=k';
+    const body = `{"message":${message([words('once')], { identity })}}`;
+    const answer = await gateway.request('POST', path, {}, body);
+    assert.equal(answer.status, 400);
+    assert.match(answer.text, /idempotencyKey/);
+    assert.deepEqual(await gateway.by(identity), []);
+  }),
   check('19.3', 'in-words', async (gateway) => {
     const identity = uniqueName();
     const said = message([words(traceBody(identity, { n: 1 }))]);

@@ -212,6 +212,7 @@ export const LIVE_AND_DOORS = {
     unknown: 'A skill that does not exist is an error that lists the skills, and stores nothing.',
     'first-contact': 'A first contact is told its companions.',
     once: 'With idempotencyKey, trying again is safe.',
+    'misplaced-key': 'A key that would be none is an error, and stores nothing.',
     'in-words': 'Data can be sent as words, and are told as words to who takes no others.',
     context: 'A message belongs to the context that it names, and to a task that there is.',
   },
