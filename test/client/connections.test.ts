@@ -1,0 +1,108 @@
+// The client where something stands between it and the gateway.
+import assert from 'node:assert/strict';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { test } from 'node:test';
+
+import { Gateway } from '@open-presence/client';
+import { pluck } from '../../conformance/value.ts';
+import { sharedGateway } from '../shared.ts';
+import { serve } from '../web-site.ts';
+import { errorOf } from './error-of.ts';
+
+const served = sharedGateway();
+
+function visitor(identity: string): Gateway {
+  return new Gateway(served.url, { identity });
+}
+
+async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const all: T[] = [];
+  for await (const item of items) all.push(item);
+  return all;
+}
+
+for (const status of [301, 302, 303])
+  test(`a redirect (${status}) that loses what is said is an error`, async () => {
+    await using elsewhere = await serve((request, response) => {
+      request.resume();
+      response.writeHead(status, { Location: `${served.url}${request.url}` }).end();
+    });
+    const gateway = new Gateway(elsewhere.url, { identity: 'Redirected' });
+    for (const say of [
+      () => gateway.leaveTrace('Where does it go?'),
+      () => gateway.firstContact({ seeking: ['a way'] }),
+      () => gateway.whisper('hush', { minimal: true }),
+    ]) {
+      const error = await errorOf(say());
+      assert.equal(error.code, 'unexpected-answer');
+      assert.match(error.message, /Give the address of the gateway itself/);
+    }
+  });
+
+test('many entries are stored once over connections that never carry all of them', async () => {
+  const gateway = visitor('Narrow');
+  let attempts = 0;
+  await using narrow = await serve((request, response) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    attempts += 1;
+    request.on('data', (chunk: Buffer) => {
+      chunks.push(chunk);
+      size += chunk.length;
+      if (size > 30_000) request.destroy();
+    });
+    request.on('end', () => {
+      const { 'content-type': type = '', 'idempotency-key': key = '' } = request.headers;
+      const headers = { 'Content-Type': type, 'Idempotency-Key': String(key) };
+      const init = { method: 'POST', headers, body: Buffer.concat(chunks) };
+      void fetch(`${served.url}${request.url}`, init)
+        .then((answer) => answer.text())
+        .then((text) => response.end(text));
+    });
+  });
+  const texts = Array.from({ length: 400 }, (_, n) => ({ n, by: 'Narrow', text: 'x'.repeat(200) }));
+  const { seq } = await gateway.plantSeed({ text: 'before' });
+  const signal = AbortSignal.timeout(60_000);
+  const results = await collect(new Gateway(narrow.url).sayMany('seeds', texts, { signal }));
+  assert.deepEqual(pluck(results, 'index'), [...texts.keys()]);
+  const stored = await collect(gateway.entries({ after: seq, order: 'oldest' }));
+  assert.deepEqual(pluck(stored, 'n'), [...texts.keys()]);
+  assert.ok(attempts < 20, String(attempts));
+});
+
+test('a listing that broke off ends where what came meanwhile is not lost', async () => {
+  const gateway = visitor('Interrupted');
+  for (const n of [1, 2, 3]) await gateway.plantSeed({ text: `brokenoff ${n}` });
+  let asked = 0;
+  const answerInPart = async (
+    request: IncomingMessage,
+    response: ServerResponse,
+  ): Promise<void> => {
+    const answer = await fetch(`${served.url}${request.url}`, { headers: { Accept: '*/*' } });
+    const text = await answer.text();
+    asked += 1;
+    if (asked % 2 === 0) response.end(text);
+    else {
+      await gateway.plantSeed({ text: `brokenoff meanwhile ${asked}` });
+      response.write(text.slice(0, text.indexOf('\n', text.indexOf('\n') + 1) + 1), () =>
+        response.destroy(),
+      );
+    }
+  };
+  await using cutting = await serve((request, response) => void answerInPart(request, response));
+  const cut = new Gateway(cutting.url);
+  const { entries, head } = await cut.page({ identity: 'Interrupted' });
+  assert.equal(entries.length, 3);
+  const later = await gateway.page({ identity: 'Interrupted', after: head });
+  assert.equal(later.entries.length, 1);
+  const search = cut.search('brokenoff', { order: 'newest' });
+  for (;;) {
+    const step = await search.next();
+    if (step.done !== true) continue;
+    const { known = 0 } = step.value;
+    // The index may lag: what it had not known yet comes after this as well.
+    const unknown = await gateway.page({ identity: 'Interrupted', after: known });
+    assert.equal(unknown.entries[0]?.text, 'brokenoff meanwhile 3');
+    break;
+  }
+});
