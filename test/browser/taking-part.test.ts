@@ -56,6 +56,8 @@ describe('taking part, in Chromium', needs('chromium'), () => {
     await broken.getByLabel('Value').fill('{"a":1.50}');
     await page.keyboard.press('Control+Enter');
     await page.locator('[data-state="stored"]').waitFor();
+    // The next one can be written without the mouse.
+    await page.locator('form.speak-form textarea:focus').waitFor();
     const [entry = {}] = await entriesAt(`${gateway.url}/api/seeds`);
     assert.deepEqual([entry['mood'], entry['shape']], [['calm', 'bright'], { a: 1.5 }]);
     await page.reload();

@@ -43,11 +43,11 @@ export function SpeakForm(props: SpeakFormProps): VNode {
   const shell = useShell();
   const page = pathOf(shell);
   const form = formId(page, formName(props));
-  const [shown, setShown] = useState({ content: EMPTY, version: 0 });
+  const [shown, setShown] = useState({ content: EMPTY, version: 0, takesFocus: false });
   const [contact, setContact] = useState<StoredEntry>();
   const [typed] = useState(() => typedBefore(form));
-  const show = (content: FormContent): void =>
-    setShown(({ version }) => ({ content, version: version + 1 }));
+  const show = (content: FormContent, takesFocus = false): void =>
+    setShown(({ version }) => ({ content, version: version + 1, takesFocus }));
   // A form that the server has rendered is on the page already.
   const [isRestored, setRestored] = useState(props.idempotencyKey !== undefined);
   const { onRestored } = props;
@@ -72,14 +72,19 @@ export function SpeakForm(props: SpeakFormProps): VNode {
         form={form}
         page={shell.url}
         content={shown.content}
+        takesFocus={shown.takesFocus}
         onSent={(entry, isUnchanged) => {
           setContact(entry);
-          if (isUnchanged) show(EMPTY);
+          if (isUnchanged) show(EMPTY, hasFocus(form));
         }}
       />
       {contact?.companions !== undefined && <FirstContactAnswer entry={contact} />}
     </>
   );
+}
+
+function hasFocus(form: string): boolean {
+  return document.activeElement?.closest('form')?.dataset['form'] === form;
 }
 
 /** What the visitor typed into a form that the server rendered, before the script took it over. */
@@ -96,12 +101,14 @@ interface FormProps extends SpeakFormProps {
   readonly page: string;
   /** What was typed before. */
   readonly content: FormContent;
+  /** Whether the form takes the place of one that had the focus, which would be lost for the keyboard. */
+  readonly takesFocus: boolean;
   /** `entry` is undefined while it waits in the outbox. `isUnchanged`: the form still shows what was sent. */
   readonly onSent: (entry: StoredEntry | undefined, isUnchanged: boolean) => void;
 }
 
 function EmptyOrRestoredForm(props: FormProps): VNode {
-  const { kind, room, inReplyTo, form, page, content, problem, onSent } = props;
+  const { kind, room, inReplyTo, form, page, content, problem, takesFocus, onSent } = props;
   const shell = useShell();
   const { speaking } = useWords();
   const kindText = shell.kinds[kind];
@@ -127,6 +134,7 @@ function EmptyOrRestoredForm(props: FormProps): VNode {
     return isNothing ? undefined : typed;
   });
   useEffect(() => {
+    if (takesFocus) element.current?.querySelector('textarea')?.focus();
     prepareSender();
     openDatabase().catch(() => setHasDatabase(false));
     if (key === undefined) setKey(newIdempotencyKey());
