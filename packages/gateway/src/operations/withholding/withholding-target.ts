@@ -45,7 +45,7 @@ interface SelectedEntries {
 }
 
 const POLL_INTERVAL_MS = 100;
-const SUBJECT = 'the entries to withhold';
+const SUBJECT = 'which entries are meant';
 
 /** Throws for a target that cannot be used, and for an id that no entry has. */
 export async function selectEntries(

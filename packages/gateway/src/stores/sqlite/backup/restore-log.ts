@@ -54,7 +54,10 @@ export async function* restoreLog(
   const { replace = false, acceptFaults = false, asCopy = false, keepName = asCopy } = options;
   const source = dataPathsIn(resolve(backup));
   const description = readDescription(source);
-  if (description === undefined) throw new Error(`there is no backup in "${backup}"`);
+  if (description === undefined)
+    throw new Error(
+      `there is no backup in "${backup}". A copy of a data folder needs no restoring: serve it with --data`,
+    );
   if (asCopy) readUsable(source, asCopy);
   else if (!acceptFaults) refuseFaults(source);
   const target = dataPathsIn(resolve(data));
