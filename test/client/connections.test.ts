@@ -11,16 +11,6 @@ import { errorOf } from './error-of.ts';
 
 const served = sharedGateway();
 
-function visitor(identity: string): Gateway {
-  return new Gateway(served.url, { identity });
-}
-
-async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
-  const all: T[] = [];
-  for await (const item of items) all.push(item);
-  return all;
-}
-
 for (const status of [301, 302, 303])
   test(`a redirect (${status}) that loses what is said is an error`, async () => {
     await using elsewhere = await serve((request, response) => {
@@ -40,7 +30,7 @@ for (const status of [301, 302, 303])
   });
 
 test('many entries are stored once over connections that never carry all of them', async () => {
-  const gateway = visitor('Narrow');
+  const gateway = new Gateway(served.url, { identity: 'Narrow' });
   let attempts = 0;
   await using narrow = await serve((request, response) => {
     const chunks: Buffer[] = [];
@@ -63,15 +53,17 @@ test('many entries are stored once over connections that never carry all of them
   const texts = Array.from({ length: 400 }, (_, n) => ({ n, by: 'Narrow', text: 'x'.repeat(200) }));
   const { seq } = await gateway.plantSeed({ text: 'before' });
   const signal = AbortSignal.timeout(60_000);
-  const results = await collect(new Gateway(narrow.url).sayMany('seeds', texts, { signal }));
+  const results = await Array.fromAsync(
+    new Gateway(narrow.url).sayMany('seeds', texts, { signal }),
+  );
   assert.deepEqual(pluck(results, 'index'), [...texts.keys()]);
-  const stored = await collect(gateway.entries({ after: seq, order: 'oldest' }));
+  const stored = await Array.fromAsync(gateway.entries({ after: seq, order: 'oldest' }));
   assert.deepEqual(pluck(stored, 'n'), [...texts.keys()]);
   assert.ok(attempts < 20, String(attempts));
 });
 
 test('a listing that broke off ends where what came meanwhile is not lost', async () => {
-  const gateway = visitor('Interrupted');
+  const gateway = new Gateway(served.url, { identity: 'Interrupted' });
   for (const n of [1, 2, 3]) await gateway.plantSeed({ text: `brokenoff ${n}` });
   let asked = 0;
   const answerInPart = async (

@@ -116,11 +116,10 @@ function parseStored(text: string): Entry {
 /** A form where a text is a `Blob`: it needs no escaping, so its bytes are sent from where they are. */
 function bodyOf(members: Members): string | FormData {
   if (!Object.values(members).some((value) => value instanceof Blob))
-    return JSON.stringify(members, (name, value: unknown) => {
-      if (value instanceof Blob)
-        throw new TypeError(`A text that is a Blob cannot be within another member ("${name}").`);
-      return value;
-    });
+    return jsonOf(
+      members,
+      (name) => new TypeError(`A text that is a Blob cannot be within another member ("${name}").`),
+    );
   const form = new FormData();
   for (const [name, value] of Object.entries(members)) {
     const values: readonly unknown[] = Array.isArray(value) ? value : [value];
@@ -242,10 +241,7 @@ async function* batches(
   let index = -1;
   for await (const members of entries) {
     index += 1;
-    const line = JSON.stringify(members, (name, value: unknown) => {
-      if (value instanceof Blob) throw blobInLine(index, name);
-      return value;
-    });
+    const line = jsonOf(members, (name) => blobInLine(index, name));
     if (lines.length === BATCH_ENTRIES || (lines.length > 0 && size + line.length > BATCH_SIZE)) {
       yield lines;
       lines = [];
@@ -255,6 +251,14 @@ async function* batches(
     size += line.length;
   }
   if (lines.length > 0) yield lines;
+}
+
+/** Throws for a Blob, which would be stored as {}. */
+function jsonOf(members: Members, errorOf: (name: string) => TypeError): string {
+  return JSON.stringify(members, (name, value: unknown) => {
+    if (value instanceof Blob) throw errorOf(name);
+    return value;
+  });
 }
 
 function blobInLine(index: number, name: string): TypeError {
