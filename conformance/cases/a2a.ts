@@ -206,6 +206,24 @@ export const a2a: readonly Case[] = [
     const second = entryIn(await send(gateway, [words('once')], { idempotencyKey, identity }));
     assert.equal(first['id'], second['id']);
   }),
+  check('19.3', 'key-in-header', async (gateway) => {
+    const identity = uniqueName();
+    const headers = { ...TYPE, 'idempotency-key': uniqueName('key') };
+    const parts = ['1', '2'].map((text) => data(traceBody(identity, { text })));
+    for (const path of ['/a2a', '/a2a/v1/message:send', '/a2a']) {
+      const params = `{"message":${message(parts)}}`;
+      const body =
+        path === '/a2a'
+          ? `{"jsonrpc":"2.0","id":7,"method":"SendMessage","params":${params}}`
+          : params;
+      (await gateway.request('POST', path, headers, body)).expect(200);
+    }
+    assert.equal((await gateway.by(identity)).length, 2);
+    const named = { idempotencyKey: uniqueName('key') };
+    const body = `{"message":${message(parts, named)}}`;
+    (await gateway.request('POST', '/a2a/v1/message:send', headers, body)).expect(200);
+    assert.equal((await gateway.by(identity)).length, 4);
+  }),
   check('19.3', 'misplaced-key', async (gateway) => {
     const identity = uniqueName();
     const said = message([words('once')], { 'idempotency-key': 'k', identity });

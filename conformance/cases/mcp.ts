@@ -304,6 +304,25 @@ export const mcp: readonly Case[] = [
     assert.equal(entry.id, own['id']);
     assert.equal(entry.body, JSON.stringify(body).slice(1, -1));
   }),
+  check('18.3', 'key-in-header', async (gateway) => {
+    const headers = { 'idempotency-key': uniqueName('key'), accept: 'application/json' };
+    const identity = uniqueName();
+    const calls = ['one', 'two'].map((text, id) => ({
+      jsonrpc: '2.0',
+      id,
+      method: 'tools/call',
+      params: { name: 'leave_trace', arguments: JSON.parse(traceBody(identity, { text })) },
+    }));
+    for (const message of [calls[0], calls, calls]) {
+      const body = JSON.stringify(message);
+      (await gateway.request('POST', '/mcp', headers, body)).expect(200);
+    }
+    const stored = await gateway.by(identity);
+    assert.deepEqual(stored.map(({ fields }) => fields['text']).toSorted(), ['one', 'two']);
+    const key = { 'idempotency-key': `${headers['idempotency-key']} 1` };
+    await gateway.contribute('garden', traceBody(identity, { text: 'two' }), key);
+    assert.equal((await gateway.by(identity)).length, 2);
+  }),
   check('18.3', 'further', async (gateway) => {
     const identity = uniqueName();
     const required = `"text":"t","identity":"${identity}","identityType":"x"`;

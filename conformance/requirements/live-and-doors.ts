@@ -168,6 +168,7 @@ export const LIVE_AND_DOORS = {
     'letter-by-letter': 'Arguments become an entry exactly as they were spelled.',
     further: 'furtherMembers become members of the entry.',
     'one-entry': 'idempotencyKey makes one entry, for MCP and HTTP alike, and is no part of it.',
+    'key-in-header': 'The header is a key, too, and has one for each message of a batch.',
     companions:
       'A first contact is welcomed, meets who seeks the same, and is told tools to call next.',
   },
@@ -212,6 +213,7 @@ export const LIVE_AND_DOORS = {
     unknown: 'A skill that does not exist is an error that lists the skills, and stores nothing.',
     'first-contact': 'A first contact is told its companions.',
     once: 'With idempotencyKey, trying again is safe.',
+    'key-in-header': 'The header is a key, too, unless the metadata have one.',
     'misplaced-key': 'A key that would be none is an error, and stores nothing.',
     'in-words': 'Data can be sent as words, and are told as words to who takes no others.',
     context: 'A message belongs to the context that it names, and to a task that there is.',

@@ -86,6 +86,10 @@ suite('an MCP message of any size', () => {
     const body = `{"text":"${text}","a":[ 1 ]}`;
     const response = await fetch(`${gateway.url}/api/shepit`, { method: 'POST', headers, body });
     assert.equal(asObject(await response.json())['id'], first['id']);
+    const keyless = await post(call('whisper', body), headers);
+    assert.equal(resultIn(keyless).own['id'], first['id']);
+    const empty = await post(call('whisper', body), { 'Idempotency-Key': '' });
+    assert.match(resultIn(empty).texts[0] ?? '', /^invalid-parameter: .*"Idempotency-Key" must be/);
     const { message } = await post(sent('""'));
     assert.match(JSON.stringify(message), /idempotencyKey\\" must be a string/);
   });

@@ -38,7 +38,7 @@ const CARD = [{ type: 'application/json', handle: agentCard }];
 
 /** Those of this contract would be lost in the query; a task's are the specification's. */
 const postParameters = takenNames(['as', 'A2A-Version', 'historyLength', 'tenant'], {
-  'idempotency-key': 'the key is "idempotencyKey" in the metadata of the message',
+  'idempotency-key': 'the key is "idempotencyKey" in the metadata of the message, or the header',
 });
 
 export const a2aDoor: ProtocolDoor = {

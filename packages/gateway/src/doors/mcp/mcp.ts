@@ -93,7 +93,7 @@ export const mcpDoor: ProtocolDoor = {
       ],
       post,
       postParameters: takenNames(['as'], {
-        'idempotency-key': 'the key is the argument "idempotencyKey" of a tool',
+        'idempotency-key': 'the key is the argument "idempotencyKey" of a tool, or the header',
       }),
       description: { id: 'mcp', parameters: ['as'] },
     },

@@ -15,6 +15,7 @@ import type { Localization } from '../../http/route-description.ts';
 import { toJsonObject } from '../../json/json-object.ts';
 import { untilSeen } from '../../operations/until-seen.ts';
 import { localizationFor } from '../context.ts';
+import { headerKeyOf } from '../request-key.ts';
 import { EVENTS_EXTENSION } from './events/event-types.ts';
 import { handleEvents } from './events/requests.ts';
 import { listResources, listResourceTemplates, readResource, resourceError } from './resources.ts';
@@ -60,7 +61,7 @@ class GatewayServer extends Server {
 type RequestHandler = (request: JSONRPCRequest, context: ServerContext) => Promise<Result>;
 
 export function createServer(
-  { context, bytes, large }: McpRequest,
+  { context, bytes, large, message }: McpRequest,
   era: 'legacy' | 'modern',
 ): Server {
   const { app, response } = context;
@@ -82,13 +83,21 @@ export function createServer(
   const contextOf = ({ mcpReq }: ServerContext): ToolContext => {
     const { id, signal } = mcpReq;
     const sendProgress = progressSender(response, mcpReq);
-    return { app, response, ...localization, bytes, large, id, signal, notes: [], sendProgress };
+    const headerKey: ToolContext['headerKey'] = () =>
+      headerKeyOf(context.request, indexOf(id, message));
+    const source = { bytes, large, id, headerKey, signal };
+    return { app, response, ...localization, ...source, notes: [], sendProgress };
   };
   handleTools(server, localization, contextOf);
   handleResources(server, localization, contextOf);
   handlePrompts(server, localization);
   handleEvents(server, localization, contextOf);
   return server;
+}
+
+/** Where in a batch the request with this id is; 0 for a message that is none. */
+function indexOf(id: string | number, message: unknown): number {
+  return Array.isArray(message) ? message.findIndex((each) => toJsonObject(each)['id'] === id) : 0;
 }
 
 /** Undefined for a caller who gave no token. */

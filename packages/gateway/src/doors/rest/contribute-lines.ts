@@ -38,7 +38,7 @@ import {
 } from '../../operations/contribution/append.ts';
 import { mayHaveNotes, notesMember } from '../../operations/contribution/draft-notes.ts';
 import type { DoorRequest } from '../context.ts';
-import { idempotencyKeyOf } from './request-key.ts';
+import { idempotencyKeyOf } from '../request-key.ts';
 
 const NDJSON = /^\s*(?:application|text)\/(?:x-)?(?:ndjson|ldjson|jsonl|json-?lines)\s*(?:;|$)/i;
 

@@ -38,7 +38,7 @@ import {
 import type { ParsedDraft } from '../../intake/body-reader.ts';
 import { mayHaveNotes, notesMember } from '../../operations/contribution/draft-notes.ts';
 import { isNdjson, storeLines } from './contribute-lines.ts';
-import { idempotencyKeyOf } from './request-key.ts';
+import { idempotencyKeyOf } from '../request-key.ts';
 import type { DoorContext, DoorHandler, DoorRequest } from '../context.ts';
 import { redirectsToOrigin } from '../redirect-to-origin.ts';
 

@@ -28,7 +28,7 @@ import {
 import { jsonBody, sendResponse } from '../../http/response/response.ts';
 import { describeFields, describeKind } from '../../operations/describe-gateway.ts';
 import { storeBody } from './contribute.ts';
-import { idempotencyKeyOf } from './request-key.ts';
+import { idempotencyKeyOf } from '../request-key.ts';
 import type { DoorRequest } from '../context.ts';
 import { redirectsToOrigin } from '../redirect-to-origin.ts';
 

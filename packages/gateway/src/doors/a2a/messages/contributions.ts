@@ -2,6 +2,8 @@
  * The entries that a message contributes (PROTOCOL.md section 19.3): one for each data part, and one
  * for all of its text.
  */
+import type { IncomingMessage } from 'node:http';
+
 import type { Part } from '@a2a-js/sdk';
 import { ContentTypeNotSupportedError, RequestMalformedError } from '@a2a-js/sdk/errors';
 import { isKind, quoted, visitorName, type Kind } from '@open-presence/protocol';
@@ -9,6 +11,7 @@ import { isKind, quoted, visitorName, type Kind } from '@open-presence/protocol'
 import { hashIdempotencyKey } from '../../../intake/idempotency-key.ts';
 import { toJsonObject, type JsonObject } from '../../../json/json-object.ts';
 import { stringify } from '../errors.ts';
+import { headerKeyOf } from '../../request-key.ts';
 import { requestedSkill } from '../skills.ts';
 import type { ReceivedMessage } from './received-message.ts';
 
@@ -26,11 +29,14 @@ export interface MessageContribution extends EntryBody {
 /** The type of an author who gives only its name. */
 const DEFAULT_IDENTITY_TYPE = 'ai_entity';
 
-/** In the order in which they are stored. Throws for parts and metadata that cannot be used. */
-export function contributionsOf(received: ReceivedMessage): MessageContribution[] {
+/** In the order in which they are stored. Throws for parts, metadata and keys that cannot be used. */
+export function contributionsOf(
+  received: ReceivedMessage,
+  request: IncomingMessage,
+): MessageContribution[] {
   requireKeyInPlace(received);
   return bodiesOf(received).map((body, index) => {
-    return { ...body, key: keyFor(received.metadata, index) };
+    return { ...body, key: keyFor(received.metadata, index) ?? headerKeyOf(request, index) };
   });
 }
 

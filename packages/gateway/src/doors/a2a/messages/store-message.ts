@@ -46,7 +46,7 @@ export async function storeMessage(
   rawJson: RawJson,
 ): Promise<Message> {
   const { large } = received;
-  const contributions = contributionsOf(received);
+  const contributions = contributionsOf(received, context.request);
   const count = contributions.length;
   const draftOf: DraftReader = ({ kind, json, key }) =>
     draftFor(context.app, { kind, body: large?.expand(json) ?? Buffer.from(json), key });

@@ -103,29 +103,29 @@ async function appendArguments(
 
 /** The idempotency key, and the body of the entry: the other arguments byte for byte. */
 async function readArguments(
-  { bytes, large, id }: ToolContext,
+  { bytes, large, id, headerKey }: ToolContext,
   args: JsonObject,
 ): Promise<{
-  key: ReturnType<typeof hashIdempotencyKey> | undefined;
+  key: Uint8Array | undefined;
   body: Uint8Array | AsyncIterable<Uint8Array>;
 }> {
   const cut = large?.cutValue(args);
   if (large !== undefined && cut !== undefined) {
-    const key = parseKey(await large.keptMember(cut, 'idempotencyKey'));
+    const key = parseKey(await large.keptMember(cut, 'idempotencyKey')) ?? headerKey();
     const isWhole = cut.kept.length + cut.apart.length === 0;
     const further = await furtherIn(large, cut);
     return { key, body: isWhole ? large.chunks(cut) : large.otherMembers(cut, further) };
   }
   const object = await rawArguments(bytes, id);
   const { taken, others } = await takeMembers(object, OWN_ARGUMENTS);
-  const key = parseKey(taken.idempotencyKey);
+  const key = parseKey(taken.idempotencyKey) ?? headerKey();
   if (others === undefined) return { key, body: object };
   const further = parseFurther(taken.furtherMembers);
   const members = further === '' ? others : [...others, further];
   return { key, body: Buffer.from(`{${members.join(',')}}`) };
 }
 
-function parseKey(bytes: Buffer | undefined): ReturnType<typeof hashIdempotencyKey> | undefined {
+function parseKey(bytes: Buffer | undefined): Uint8Array | undefined {
   const value = parseArgument(bytes);
   if (value === null) return undefined;
   if (typeof value === 'string' && value !== '') return hashIdempotencyKey(undefined, value);

@@ -76,6 +76,8 @@ export interface ToolContext extends Localization {
   readonly large: LargeMessage | undefined;
   /** The id of the JSON-RPC request in the message. */
   readonly id: string | number;
+  /** Reads the idempotency key that the header has for this call. Throws `invalid-parameter`. */
+  readonly headerKey: () => Uint8Array | undefined;
   /** Sentences about arguments that have no effect. */
   readonly notes: readonly string[];
   /** Tells a caller who gave a token for it how far the call is. */
