@@ -50,7 +50,7 @@ async function complete(name: string): Promise<void> {
   await keepTypes(built, typesOf(published));
 }
 
-/** Returns the paths of the pages, each of which npm wants named. */
+/** Returns the paths of the pages, since npm wants each named. */
 async function writeManual(built: string): Promise<string[]> {
   const script = join(ROOT, 'packages/cli/scripts/write-manual.ts');
   await run(process.execPath, [script, join(built, 'man')]);

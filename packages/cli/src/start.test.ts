@@ -93,21 +93,25 @@ suite('a start', () => {
     },
   );
 
-  test('logs requests on a terminal in words, without any of a visitor', needs('script'), async () => {
-    await using folder = await dataFolder();
-    await using command = runOnTerminal(
-      process.execPath,
-      ...serve(folder.path),
-      '--log-requests',
-    );
-    const [, url = ''] = await command.until(/Listens at +(http:\/\/127\.0\.0\.1:\d+) /);
-    await fetch(`${url}/api/seeds?as=Lumen`, { method: 'POST', body: '{"text":"quiet words"}' });
-    await fetch(`${url}/Lumen`);
-    const stored = /^POST \/api\/seeds 201, \d+ bytes, \d+\.\d ms\r$/m;
-    await command.until(stored);
-    const [output] = await command.until(/[^]*^GET unmatched 404, \d+ bytes, \d+\.\d ms\r$/m);
-    assert.doesNotMatch(output, /Lumen|quiet/);
-  });
+  test(
+    'logs requests on a terminal in words, without any of a visitor',
+    needs('script'),
+    async () => {
+      await using folder = await dataFolder();
+      await using command = runOnTerminal(
+        process.execPath,
+        ...serve(folder.path),
+        '--log-requests',
+      );
+      const [, url = ''] = await command.until(/Listens at +(http:\/\/127\.0\.0\.1:\d+) /);
+      await fetch(`${url}/api/seeds?as=Lumen`, { method: 'POST', body: '{"text":"quiet words"}' });
+      await fetch(`${url}/Lumen`);
+      const stored = /^POST \/api\/seeds 201, \d+ bytes, \d+\.\d ms\r$/m;
+      await command.until(stored);
+      const [output] = await command.until(/[^]*^GET unmatched 404, \d+ bytes, \d+\.\d ms\r$/m);
+      assert.doesNotMatch(output, /Lumen|quiet/);
+    },
+  );
 
   test('logs lines of JSON where its output is no terminal', async () => {
     await using gateway = await startGatewayProcess();

@@ -19,7 +19,7 @@ export interface LineOpening {
   readonly timestamp: string;
   /** Where the entry begins. */
   readonly start: number;
-  /** Behind the gateway's own members. */
+  /** The index after the gateway's own members. */
   readonly end: number;
 }
 
@@ -82,7 +82,7 @@ function readMembers(
   }
 }
 
-/** Behind the JSON value that begins there; undefined if it does not end. */
+/** The index after the JSON value that begins there; undefined if it does not end. */
 function endOfValue(text: string, from: number): number | undefined {
   let depth = 0;
   for (let at = from; at < text.length;) {

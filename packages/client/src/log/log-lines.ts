@@ -39,7 +39,7 @@ const LONG_LINE = 64 * 1024;
 const LF = 0x0a;
 const COMMA = 0x2c;
 const BRACE = 0x7d;
-/** Behind the visitor's members: the brace of the entry, and that of the line. */
+/** What follows the visitor's members: the brace of the entry, and that of the line. */
 const CLOSING = 2;
 const EMPTY = new Uint8Array(0);
 const UNREADABLE = '"unreadable":true';

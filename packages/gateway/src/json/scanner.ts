@@ -68,10 +68,10 @@ export class JsonScanner {
   }
 
   /** The text starts within an object whose members are reported: after its brace, or after a member. */
-  startInObject(isBehindMember: boolean): void {
+  startInObject(isAfterMember: boolean): void {
     this.#nesting.open(true);
     this.#reported = 1;
-    this.#state = isBehindMember ? AFTER : NAME_OR_END;
+    this.#state = isAfterMember ? AFTER : NAME_OR_END;
   }
 
   /** Throws `malformed-json` at the first byte that is not allowed. */

@@ -18,7 +18,7 @@ import type {
   StoredText,
   TextRead,
 } from './log.ts';
-import { type Joiner, placeAt, placeAtEnd, placeBehind, type TextPlace } from './text-place.ts';
+import { type Joiner, placeAt, placeAtEnd, placeAfter, type TextPlace } from './text-place.ts';
 
 type Chunk = Uint8Array | StoredText;
 
@@ -216,7 +216,7 @@ export class ResumableText {
     this.#skip -= size;
     this.#skippedSum = crc32(skipped, this.#skippedSum);
     if (this.#skip === 0 && this.#skippedSum !== this.#start.sum) throw changedEntry();
-    this.#place &&= placeBehind(this.#place, skipped, this.#source.joiner);
+    this.#place &&= placeAfter(this.#place, skipped, this.#source.joiner);
     return size === chunk.length ? undefined : restOf(chunk, size);
   }
 
@@ -228,7 +228,7 @@ export class ResumableText {
     if (!(chunk instanceof Uint8Array)) this.#place = placeAt(chunk.end);
     else if (this.#place !== undefined) {
       const { joiner } = this.#source;
-      this.#place = placeAtEnd(placeBehind(this.#place, chunk, joiner), joiner);
+      this.#place = placeAtEnd(placeAfter(this.#place, chunk, joiner), joiner);
     }
   }
 
@@ -237,11 +237,9 @@ export class ResumableText {
     const { joiner } = this.#source;
     const place = this.#place;
     if (place === undefined || from === 0 || isCompressed(chunk)) return place;
-    if (chunk instanceof Uint8Array) return placeBehind(place, chunk.subarray(0, from), joiner);
+    if (chunk instanceof Uint8Array) return placeAfter(place, chunk.subarray(0, from), joiner);
     const loaded = this.#loaded;
-    return (
-      loaded && placeBehind(loaded.place, loaded.bytes.subarray(0, from - loaded.from), joiner)
-    );
+    return loaded && placeAfter(loaded.place, loaded.bytes.subarray(0, from - loaded.from), joiner);
   }
 
   #isPlainStored(chunk: Chunk): chunk is StoredText {
@@ -259,7 +257,7 @@ export class ResumableText {
         if (from !== end) place = undefined;
         this.#loaded = place && { bytes: target, from, place };
         // Now, because the memory is used for what is read next.
-        place &&= placeBehind(place, target, this.#source.joiner);
+        place &&= placeAfter(place, target, this.#source.joiner);
         end = from + target.length;
       },
     };

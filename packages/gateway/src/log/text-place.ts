@@ -10,7 +10,7 @@ import type { ReadPosition } from './log.ts';
 export type Joiner = ',\n' | '\n' | '';
 
 export interface TextPlace {
-  /** Behind the last entry that was returned as a whole. */
+  /** After the last entry that was returned as a whole. */
   readonly position: ReadPosition;
   /** Bytes that were returned after it, with the joiner, and their CRC-32. */
   readonly size: number;
@@ -30,7 +30,7 @@ export function placeAt(position: ReadPosition): TextPlace {
 }
 
 /** The place after the next bytes. */
-export function placeBehind(place: TextPlace, next: Uint8Array, joiner: Joiner): TextPlace {
+export function placeAfter(place: TextPlace, next: Uint8Array, joiner: Joiner): TextPlace {
   const { position, size, sum, opening } = place;
   const bytes = bufferOf(next);
   // The joiner before the entry, which is no end of one.

@@ -194,7 +194,7 @@ async function sendRange(
     stream.write(chunk);
     cursor = chunk.cursor;
     begun = chunk.begun;
-    // Behind the write: each turn sends something, however busy the thread is.
+    // After the write: each turn sends something, however busy the thread is.
     if (cursor !== undefined && (performance.now() > until || log.withheld() > withheld))
       return cursor;
   }

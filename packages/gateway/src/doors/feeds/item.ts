@@ -105,7 +105,7 @@ function withheldText(
   };
 }
 
-/** The visitor's members as they were sent. Behind the gateway's members comes a comma or `}`. */
+/** The visitor's members as they were sent. After the gateway's members comes a comma or `}`. */
 function visitorMembers({ metadata }: Entry, json: string): string {
   const rest = json.slice(entryHead(metadata).length);
   return rest === '}' ? '{}' : `{${rest.slice(1)}`;

@@ -203,7 +203,7 @@ suite('lines of a contribution', () => {
     assert.deepEqual(gateway.reported, []);
   });
 
-  test('behind a frame that are not compressed are refused, not left out', async () => {
+  test('after a frame that are not compressed are refused, not left out', async () => {
     await using gateway = await open();
     const body = Buffer.concat([
       zstdCompressSync('{"a":1}\n'),

@@ -36,8 +36,8 @@ type Response = InstanceType<typeof ServerResponse>;
 type Paths = Pick<Router<never>, 'unmatched'>;
 
 /**
- * Sends a problem and closes the connection. Resolves to the status, if it was sent. Whoever responds
- * while it reads the body gets the problem as an error of the body, and may finish the response.
+ * Sends a problem and closes the connection. Resolves to the status, if it was sent. A handler
+ * that is still reading the body gets the problem as an error of that body, and may finish its own response.
  */
 export async function respondToMalformed(
   error: ClientError,

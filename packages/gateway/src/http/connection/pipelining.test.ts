@@ -124,7 +124,7 @@ suite('pipelined requests', () => {
     assert.deepEqual(errors, []);
   });
 
-  test('behind an upgrade that is not taken are answered', async () => {
+  test('after an upgrade that is not taken are answered', async () => {
     await using gateway = await open();
     const upgrade = 'Connection: upgrade\r\nUpgrade: h2c\r\n';
     const first = [listing, chunked, sized].map((text) => text.replace('\r\n', `\r\n${upgrade}`));

@@ -108,7 +108,7 @@ function boundary(bytes: Buffer, at: number, isText: boolean): number {
   return space === -1 ? Math.min(start, bytes.length) : space + 1;
 }
 
-/** Behind the first line end, which is written as `\n`. */
+/** The index after the first line end, which is written as `\n`. */
 function lineEnd(bytes: Buffer, from: number, limit: number): number | undefined {
   for (let at = from; at < limit - 1; at += 1) {
     if (bytes[at] !== BACKSLASH) continue;

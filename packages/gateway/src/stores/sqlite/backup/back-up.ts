@@ -6,7 +6,7 @@
  * left of what was withheld. What the log has lost since an earlier backup stays in the backup. An
  * interruption at any point loses nothing that the backup had: the next one goes on from what is there.
  *
- * Invariant: A backup has every entry, of whichever copies of the log it was brought up to date.
+ * Invariant: A backup has every entry, whichever copies of the log it was brought up to date from.
  * Test: `test/backup/backup.test.ts` “may be brought up to date from another copy of the log” “has
  *   what the log has lost since the one before, and names it where it has not” “tells by its
  *   verification of any byte that has changed”

@@ -62,7 +62,7 @@ describe('segments', () => {
       assert.deepEqual(await seqsFound(log, { textQuery: textQuery(`last${at}`) }), [at + 1]);
   });
 
-  it('that are behind entries of very many facets leave no facets in the thread that reads them', async () => {
+  it('that come after entries of very many facets leave no facets in the thread that reads them', async () => {
     await using folder = await dataFolder();
     await using log = await openSqliteLog({ folder: folder.path });
     // Nothing is indexed.
