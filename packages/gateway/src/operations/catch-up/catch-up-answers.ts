@@ -55,6 +55,9 @@ export function catchUpParts(found: CatchUp): CatchUpParts {
   };
 }
 
+/** In names, which would begin lines that look like the gateway's. */
+const LINE_BREAKS = /[\p{Cc}\p{Zl}\p{Zp}]+/gv;
+
 /** The same for those who read text. */
 export function catchUpText(found: CatchUp): string {
   const { identity, since, concerns: list, seekers, here, elsewhere, more, notes, next } = found;
@@ -82,7 +85,7 @@ export function catchUpText(found: CatchUp): string {
     ...(next === null ? [] : [`Further back: GET ${pathOf(next)}`]),
     `Come back with after=${found.after}, or wait: GET ${pathOf(found.sleep)}`,
   ];
-  return `${lines.join('\n')}\n`;
+  return `${lines.map((line) => line.replace(LINE_BREAKS, ' ')).join('\n')}\n`;
 }
 
 function concernLines(concern: ConcernDocument): string[] {
