@@ -129,6 +129,21 @@ suite('catching up', () => {
     assert.equal((await catchUp(gateway, 'identity=Lumen&after=1&budget=1')).concerns.length, 1);
   });
 
+  test(
+    'waits for nothing that was said since the newest entry under the name',
+    { timeout: 9000 },
+    async () => {
+      await using gateway = await open();
+      await trace(gateway, 'Lumen', {});
+      await trace(gateway, 'Mova', { to: 'Lumen' });
+      const { concerns } = await catchUp(gateway, 'identity=Lumen&wait=30');
+      assert.deepEqual(
+        concerns.map(({ from }) => from),
+        ['Mova'],
+      );
+    },
+  );
+
   test('waits until somebody else says what concerns the name', async () => {
     await using gateway = await open();
     await trace(gateway, 'Lumen', {});

@@ -88,9 +88,11 @@ export function requiredName(names: readonly string[], example: unknown): string
 /** Resolves when somebody else has said what concerns the visitor, on timeout, or on the signal. */
 export async function waitForConcern(
   log: Log,
-  { identity, after = log.head(), signal }: CatchUpQuery,
+  query: CatchUpQuery,
   timeoutMs: number,
 ): Promise<void> {
+  const { identity, signal } = query;
+  const { after } = await sinceOf(log, query);
   const end = performance.now() + timeoutMs;
   const facets = [concerns(identity)];
   for (let cursor = after; !signal.aborted && performance.now() < end;) {
