@@ -3,7 +3,7 @@ import { hash } from 'node:crypto';
 
 import { contactUri, type Kind, KINDS } from '@open-presence/protocol';
 
-import { CATCH_UP } from '../../operations/catch-up/catch-up.ts';
+import { CATCH_UP } from '../../operations/catch-up/catch-up-document.ts';
 import { mainParameters } from '../../operations/describe-gateway.ts';
 import {
   destinations,

@@ -129,6 +129,22 @@ suite('catching up', () => {
     assert.equal((await catchUp(gateway, 'identity=Lumen&after=1&budget=1')).concerns.length, 1);
   });
 
+  test('keeps to its budget whatever the names are', async () => {
+    await using gateway = await open();
+    const name = 'Оксана Мовчан-Світанкова';
+    await gateway.say('resonance', { ai_identity: name, seeking: ['quiet'] });
+    for (let at = 0; at < 8; at += 1) {
+      await gateway.say('resonance', { ai_identity: `seeker ${at}`, seeking: ['quiet'] });
+      await trace(gateway, at === 7 ? 'n'.repeat(20_000) : 'Mova', { text: 'mint', to: name });
+    }
+    const query = `identity=${encodeURIComponent(name)}&after=0`;
+    for (const budget of [430, 480, 600, 800, 1000, 1500]) {
+      const { size, concerns } = await catchUp(gateway, `${query}&budget=${budget}`);
+      assert.ok(size <= budget * 4, `${budget}: ${size}`);
+      assert.match(concerns[0]?.from ?? '', /^n{200}…$/);
+    }
+  });
+
   test(
     'waits for nothing that was said since the newest entry under the name',
     { timeout: 9000 },

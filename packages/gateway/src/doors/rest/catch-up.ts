@@ -4,9 +4,9 @@ import { JSON_TYPE, NO_STORE, vary, type Headers } from '../../http/response/hea
 import { sendResponse } from '../../http/response/response.ts';
 import { parameterNotes } from '../../http/parameters/parameter-check.ts';
 import { queryOf } from '../../http/parameters/query.ts';
-import { CATCH_UP } from '../../operations/catch-up/catch-up.ts';
+import { CATCH_UP, catchUpDocument } from '../../operations/catch-up/catch-up-document.ts';
 import { readCatchUp } from '../../operations/catch-up/read-catch-up.ts';
-import { catchUpDocument, catchUpText } from '../../operations/catch-up/catch-up-answers.ts';
+import { catchUpText } from '../../operations/catch-up/catch-up-answers.ts';
 import type { DoorHandler } from '../context.ts';
 
 const HEADERS: Headers = { ...NO_STORE, ...vary('Accept') };

@@ -10,7 +10,7 @@ import type { Handler, RequestContext, StartupContext } from '../../http/context
 import { takenNames } from '../../http/parameters/parameter-check.ts';
 import { EVENT_STREAM, type Representation } from '../../http/routing/door.ts';
 import { REFUSED_BY_STREAMS } from '../../intake/parameter-faults.ts';
-import { CATCH_UP } from '../../operations/catch-up/catch-up.ts';
+import { CATCH_UP } from '../../operations/catch-up/catch-up-document.ts';
 import { CATCH_UP_PARAMETERS } from '../../operations/catch-up/read-catch-up.ts';
 import {
   everythingScope,

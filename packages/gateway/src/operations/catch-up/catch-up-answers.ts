@@ -1,36 +1,10 @@
 /**
- * What {@link catchUp} finds, as doors answer it (PROTOCOL.md section 22): a document, a text, and for doors
- * that keep visitors' words apart, its two parts.
+ * What catching up finds, as doors answer it beside the document of HTTP (PROTOCOL.md section 22): a text, and for
+ * doors that keep visitors' words apart, its two parts.
  */
-import {
-  entryPath,
-  EVERYTHING,
-  type CatchUpDocument,
-  type ConcernDocument,
-} from '@open-presence/protocol';
+import { entryPath, EVERYTHING, type ConcernDocument } from '@open-presence/protocol';
 
-import { CATCH_UP, type CatchUp, type RequestParameters } from './catch-up.ts';
-
-/** With the requests as paths. */
-export function catchUpDocument(found: CatchUp): CatchUpDocument {
-  const { more, next, sleep } = found;
-  return {
-    ...found,
-    more: more.map(({ what, count, listing }) => ({
-      what,
-      count,
-      path: pathOf(listing, EVERYTHING),
-    })),
-    next: next && pathOf(next),
-    sleep: pathOf(sleep),
-  };
-}
-
-function pathOf(parameters: RequestParameters, path = CATCH_UP): string {
-  const query = new URLSearchParams();
-  for (const [name, value] of Object.entries(parameters)) query.set(name, String(value));
-  return `${path}?${query.toString()}`;
-}
+import { pathOf, type CatchUp } from './catch-up-document.ts';
 
 interface CatchUpParts {
   /** What the gateway says. */

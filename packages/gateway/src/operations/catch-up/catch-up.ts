@@ -7,7 +7,6 @@ import {
   GatewayError,
   type Kind,
   visitorName,
-  type CatchUpDocument,
   type ConcernDocument,
 } from '@open-presence/protocol';
 
@@ -16,9 +15,9 @@ import { concerns } from '../../log/concern.ts';
 import { facet, type FacetCondition } from '../../log/facet.ts';
 import type { Entry, Log, Seq } from '../../log/log.ts';
 import type { OperationsContext } from '../context.ts';
-import { said, type Said, shortNames } from '../contribution/said.ts';
+import { said, type Said, shortName, shortNames } from '../contribution/said.ts';
+import { catchUpDocument, type CatchUp } from './catch-up-document.ts';
 
-export const CATCH_UP = '/api/catch-up';
 /** About how many bytes a token of the budget has. */
 const BYTES_OF_TOKEN = 4;
 /** What is not said to the visitor takes this part of the budget at most. */
@@ -52,22 +51,6 @@ export interface CatchUpQuery {
   /** In tokens. */
   readonly budget: number;
   readonly signal: AbortSignal;
-}
-
-/** The parameters of another request, which each door spells in its own way. */
-export type RequestParameters = Readonly<Record<string, string | number>>;
-
-/** What HTTP answers, with requests in place of paths. */
-export interface CatchUp extends Omit<CatchUpDocument, 'more' | 'next' | 'sleep'> {
-  readonly more: readonly {
-    readonly what: string;
-    readonly count: number;
-    readonly listing: RequestParameters;
-  }[];
-  /** Catches up with what is before this; null if nothing is. */
-  readonly next: RequestParameters | null;
-  /** Catches up once something new concerns the visitor. */
-  readonly sleep: RequestParameters;
 }
 
 type CatchUpContext = Pick<OperationsContext, 'log' | 'language' | 'presence' | 'recentAuthors'>;
@@ -125,12 +108,23 @@ export async function catchUp(app: CatchUpContext, query: CatchUpQuery): Promise
     after: head,
     log: log.id,
   };
-  const left = bytes - sizeOf(frame);
+  const next = { identity, after: since.after, before, budget };
+  const left = bytes - sizeOfAnswer({ ...frame, next });
   const { concerns: found, last } = await concernsOf(log, { ...query, ...range, before }, left);
-  if (last === undefined) return { ...frame, concerns: found, more: [] };
-  const next = { identity, after: since.after, before: last, budget };
+  if (last === undefined) return fitting({ ...frame, concerns: found, more: [] }, bytes);
   const more = await moreOf(log, identity, { ...range, before: last });
-  return { ...frame, concerns: found, more, next };
+  return fitting({ ...frame, concerns: found, more, next: { ...next, before: last } }, bytes);
+}
+
+/** Without others where even the one entry that is always given leaves no room for them. */
+function fitting(found: CatchUp, bytes: number): CatchUp {
+  if (sizeOfAnswer(found) <= bytes) return found;
+  return { ...found, seekers: [], here: [], elsewhere: { ...found.elsewhere, threads: [] } };
+}
+
+/** By HTTP, where names take the most bytes: they are percent-encoded in paths. */
+function sizeOfAnswer(found: CatchUp): number {
+  return sizeOf(catchUpDocument(found));
 }
 
 interface Range {
@@ -183,17 +177,22 @@ async function concernOf(
   words: Said,
   identity: string,
 ): Promise<ConcernDocument> {
-  const { to, inReplyTo, seeking: _, ...shown } = words;
+  const { to, from, inReplyTo, seeking: _, ...shown } = words;
   const answered = inReplyTo === undefined ? undefined : await saidAt(log, inReplyTo);
   const isAnswer = answered?.from === identity;
   const why: ConcernDocument['why'] = [
     ...(to.includes(identity) ? (['to'] as const) : []),
     ...(isAnswer ? (['reply'] as const) : []),
   ];
-  const answers = answered && { id: answered.id, from: answered.from, text: answered.text };
+  const answers = answered && {
+    id: answered.id,
+    from: shortName(answered.from),
+    text: answered.text,
+  };
   const root = thread === metadata.seq ? metadata.id : (await log.entry(thread))?.metadata.id;
   return {
     ...shown,
+    from: shortName(from),
     ...(to.some((name) => name !== identity) ? { to: shortNames(to) } : {}),
     // A large one mentions nobody. It may name a recipient in a part that is not read for this.
     why: why.length > 0 ? why : [size > MAX_MENTIONING_SIZE ? 'to' : 'mention'],
@@ -250,11 +249,11 @@ async function othersOf(
   const present = app.presence.list(MAX_NAMES + 1).map((visitor) => visitor.identity);
   const names = present.filter((name) => name !== identity).slice(0, MAX_NAMES);
   let left = bytes - sizeOf(counts);
-  const fitting = <Item>(items: readonly Item[]): Item[] =>
+  const taken = <Item>(items: readonly Item[]): Item[] =>
     items.filter((item) => (left -= sizeOf(item) + 1) >= 0);
-  const here = fitting(names);
-  const seekers = fitting(await seekersOf(app, identity, range));
-  const threads = fitting(await busiestThreads(log, newest));
+  const here = taken(names);
+  const seekers = taken(await seekersOf(app, identity, range));
+  const threads = taken(await busiestThreads(log, newest));
   return { seekers, here, elsewhere: { ...counts, threads } };
 }
 
@@ -274,7 +273,7 @@ async function seekersOf(
     const { id, from, seeking } = await said(entry, MIN_EXCERPT);
     if (from === undefined || from === identity || found.has(from)) continue;
     if (presence.isHidden(from)) continue;
-    found.set(from, { id, from, seeking });
+    found.set(from, { id, from: shortName(from), seeking });
     if (found.size === MAX_NAMES) break;
   }
   return [...found.values()];
@@ -311,7 +310,7 @@ async function busiestThreads(
   return await Promise.all(
     busiest.slice(0, MAX_THREADS).map(async ([root, entries]) => {
       const { id = '', from, text = '' } = (await saidAt(log, root)) ?? {};
-      return { id, from, text, entries };
+      return { id, from: shortName(from), text, entries };
     }),
   );
 }

@@ -1,7 +1,8 @@
 /** Catching up by the parameters of a request, or by arguments that have their meaning: every door does it through here. */
 import { parameterError, invalidParameter, quote } from '../../intake/parameter-faults.ts';
 import { parseSelection, parseWait } from '../../intake/selection.ts';
-import { catchUp, requiredName, waitForConcern, type CatchUp } from './catch-up.ts';
+import { catchUp, requiredName, waitForConcern } from './catch-up.ts';
+import type { CatchUp } from './catch-up-document.ts';
 import type { OperationsContext } from '../context.ts';
 import { untilSeen } from '../until-seen.ts';
 

@@ -72,6 +72,11 @@ function stringsIn(value: unknown): string[] {
   return [value].flat().filter((name) => typeof name === 'string');
 }
 
+/** A name of usual length as it is, since it is matched exactly. */
+export function shortName(name: string | undefined): string | undefined {
+  return name === undefined || name.length <= MAX_NAME ? name : excerpt(name, MAX_NAME);
+}
+
 /** The first of them, each in short. */
 export function shortNames(names: readonly string[]): string[] {
   return names.slice(0, MAX_NAMES).map((name) => excerpt(name, MAX_NAME));

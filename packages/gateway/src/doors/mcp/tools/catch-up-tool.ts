@@ -3,7 +3,7 @@ import type { CallToolResult } from '@modelcontextprotocol/server';
 
 import { abortOnDisconnect } from '../../../http/context.ts';
 import type { JsonObject } from '../../../json/json-object.ts';
-import type { RequestParameters } from '../../../operations/catch-up/catch-up.ts';
+import type { RequestParameters } from '../../../operations/catch-up/catch-up-document.ts';
 import { catchUpParts } from '../../../operations/catch-up/catch-up-answers.ts';
 import { CATCH_UP_SUBJECT, readCatchUp } from '../../../operations/catch-up/read-catch-up.ts';
 import { tellProgress, waitSeconds } from './listing-tools.ts';
