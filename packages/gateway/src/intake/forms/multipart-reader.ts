@@ -7,6 +7,8 @@ import type { FieldHandler } from './form-members.ts';
 /** The headers of one part are held in memory. */
 const MAX_HEADER_SIZE = 16 * 1024;
 const EMPTY = Buffer.alloc(0);
+const LINE_BREAK = Buffer.from('\n');
+const BYTE_ORDER_MARK = Buffer.from('\n\ufeff');
 const CR = 0x0d;
 
 /** What is wrong with a body that is not `multipart/form-data`. */
@@ -18,7 +20,8 @@ export class MultipartReader {
   readonly #delimiter: Buffer;
   #state: 'preamble' | 'headers' | 'content' | 'epilogue' = 'preamble';
   /** What the next piece may complete. The first boundary needs no line break before it. */
-  #rest: Buffer = Buffer.from('\n');
+  #rest: Buffer = LINE_BREAK;
+  #isStart = true;
 
   constructor(boundary: string, handler: FieldHandler) {
     this.#handler = handler;
@@ -29,6 +32,7 @@ export class MultipartReader {
   feed(piece: Buffer): void {
     if (this.#state === 'epilogue') return;
     this.#rest = Buffer.concat([this.#rest, piece]);
+    if (this.#isStart) this.#dropByteOrderMark();
     while (this.#state === 'headers' ? this.#readHeaders() : this.#readContent());
   }
 
@@ -41,6 +45,15 @@ export class MultipartReader {
         ? `no line of the body is the boundary "${boundary}"`
         : `the body ends without its last boundary "${boundary}--"`,
     );
+  }
+
+  /** It would hide the first boundary, and so the first field. */
+  #dropByteOrderMark(): void {
+    const { length } = BYTE_ORDER_MARK;
+    if (this.#rest.length < length) return;
+    this.#isStart = false;
+    if (!this.#rest.subarray(0, length).equals(BYTE_ORDER_MARK)) return;
+    this.#rest = Buffer.concat([LINE_BREAK, this.#rest.subarray(length)]);
   }
 
   /** Whether there may be more to read. */
