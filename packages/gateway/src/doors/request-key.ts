@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 
 import { queryOf } from '../http/parameters/query.ts';
-import { hashIdempotencyKey } from '../intake/idempotency-key.ts';
+import { hashIdempotencyKey, onlyKey } from '../intake/idempotency-key.ts';
 
 /** The hash of the request's key, with a suffix for one of several entries. */
 export function idempotencyKeyOf(
@@ -10,7 +10,7 @@ export function idempotencyKeyOf(
   suffix?: string,
 ): Uint8Array | undefined {
   const hasQuery = request.url?.includes('?') === true;
-  const parameter = hasQuery ? queryOf(request).get('idempotency-key') : null;
+  const parameter = hasQuery ? onlyKey(queryOf(request).getAll('idempotency-key')) : null;
   return hashIdempotencyKey(headerOf(request), parameter, suffix);
 }
 

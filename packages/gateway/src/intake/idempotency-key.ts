@@ -7,6 +7,7 @@ import { GatewayError } from '@open-presence/protocol';
 /** The inner characters of a structured field string (RFC 9651 section 3.3.3), without escapes. */
 const UNESCAPED = /^[ !#-[\]-~]*$/;
 const ESCAPE = /\\(["\\])/g;
+const PARAMETER = 'idempotency-key';
 
 /**
  * The SHA-256 of the key, undefined without one. The header counts first. Its characters are bytes (`node:http` decodes
@@ -22,17 +23,28 @@ export function hashIdempotencyKey(
   if (value === null) return undefined;
   const key = unquoted(value);
   if (key === '') {
-    const name = header === undefined ? 'idempotency-key' : 'Idempotency-Key';
-    const detail = `"${name}" must be a text of at least one character, got an empty one`;
-    throw new GatewayError('invalid-parameter', `Cannot read the idempotency key: ${detail}`, {
-      faults: [{ parameter: name, detail }],
-    });
+    const name = header === undefined ? PARAMETER : 'Idempotency-Key';
+    throw unusableKey(name, 'a text of at least one character, got an empty one');
   }
   const isBytes = header !== undefined && /^[\0-\xff]*$/.test(key);
   const bytes = Buffer.from(key + suffix, 'latin1');
   // Some callers send the characters as Latin-1: they mean the same key.
   const text = isBytes && isUtf8(bytes) ? bytes : Buffer.from(key + suffix);
   return hash('sha256', text, 'buffer');
+}
+
+/** The key in a query or a form, null without one. Throws `invalid-parameter` for two: a caller would have to guess which counts. */
+export function onlyKey([key, ...others]: readonly string[]): string | null {
+  if (others.some((other) => other !== key))
+    throw unusableKey(PARAMETER, 'one text, got several that differ');
+  return key ?? null;
+}
+
+function unusableKey(parameter: string, wanted: string): GatewayError {
+  const detail = `"${parameter}" must be ${wanted}`;
+  return new GatewayError('invalid-parameter', `Cannot read the idempotency key: ${detail}`, {
+    faults: [{ parameter, detail }],
+  });
 }
 
 /** Not one regular expression: a key of millions of characters would exhaust its stack. */

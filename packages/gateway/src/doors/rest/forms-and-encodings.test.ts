@@ -64,6 +64,27 @@ suite('a contribution as a form', () => {
     assert.equal(((await answer.json()) as Members)['text'], 'hello');
   });
 
+  test('or a query has one key, since a retry could not tell which of two counts', async () => {
+    await using gateway = await openGateway(openMemoryLog());
+    for (const [path, body, expected] of [
+      ['/api/seeds', 'text=a&idempotency-key=k&idempotency-key=l', 400],
+      ['/api/seeds?idempotency-key=k&idempotency-key=l', 'text=a', 400],
+      ['/api/seeds?idempotency-key=k&idempotency-key=k', 'text=a', 201],
+    ] as const) {
+      const { status, members } = await post(gateway, path, new URLSearchParams(body));
+      assert.equal(status, expected, path);
+      if (status === 400) assert.match(String(members['detail']), /"idempotency-key" must be one/);
+    }
+    const query = 'text=a&idempotency-key=m&idempotency-key[]=n';
+    const said = await fetch(`${gateway.url}/api/say/seeds?${query}`);
+    assert.equal(said.status, 400);
+    const headers = { Accept: 'text/html' };
+    const page = '/api/seeds?page=/search&idempotency-key=k&idempotency-key=l';
+    const body = new URLSearchParams({ text: 'a' });
+    const written = await fetch(gateway.url + page, { method: 'POST', body, headers });
+    assert.equal(written.status, 400);
+  });
+
   test('of many megabytes is stored whole', async () => {
     await using gateway = await openGateway(openMemoryLog());
     const text = 'рядок\n'.repeat(1_000_000);

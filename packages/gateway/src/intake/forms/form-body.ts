@@ -4,7 +4,7 @@ import type { GatewayError } from '@open-presence/protocol';
 import { yieldPeriodically } from '../../fair-turns.ts';
 import { FormMembers, formError, type FieldHandler } from './form-members.ts';
 import type { FormGrammar } from '../grammar.ts';
-import { hashIdempotencyKey } from '../idempotency-key.ts';
+import { hashIdempotencyKey, onlyKey } from '../idempotency-key.ts';
 import { MultipartError, MultipartReader } from './multipart-reader.ts';
 import { UrlencodedReader } from './urlencoded-reader.ts';
 
@@ -107,7 +107,7 @@ export class FormConverter {
   /** The last bytes of the JSON text. */
   #end({ members, reader }: Form): Buffer {
     this.#run(() => reader.end());
-    this.#key = hashIdempotencyKey(undefined, members.reservedValue(KEY) ?? null);
+    this.#key = hashIdempotencyKey(undefined, onlyKey(members.reservedValues(KEY)));
     return members.end();
   }
 

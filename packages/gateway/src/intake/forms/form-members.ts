@@ -87,9 +87,9 @@ export class FormMembers implements FieldHandler {
     this.#size = 0;
   }
 
-  /** The first value of a reserved name. */
-  reservedValue(name: string): string | undefined {
-    return this.#held.get(name)?.[0];
+  /** The values of a reserved name. */
+  reservedValues(name: string): readonly string[] {
+    return this.#held.get(name) ?? [];
   }
 
   /** The JSON text since the last call. Throws `invalid-parameter` for a fault in a printed field. */

@@ -9,12 +9,11 @@ import {
   type Kind,
 } from '@open-presence/protocol';
 
-import { queryOf } from '../../../http/parameters/query.ts';
 import { FormConverter } from '../../../intake/forms/form-body.ts';
-import { hashIdempotencyKey } from '../../../intake/idempotency-key.ts';
 import { append, draftFor } from '../../../operations/contribution/append.ts';
 import type { DoorRequest } from '../../context.ts';
 import { redirectsToOrigin } from '../../redirect-to-origin.ts';
+import { idempotencyKeyOf } from '../../request-key.ts';
 import { writePage } from '../pages/write.ts';
 import { shellOf } from '../shell.ts';
 import { shortFields } from './field-texts.ts';
@@ -42,13 +41,9 @@ async function store(
   kind: Kind,
   form: PostedForm,
 ): Promise<EntryMetadata> {
-  const { headers } = request;
-  const converter = new FormConverter(headers['content-type'], app.grammar.kinds[kind], true);
-  const header = headers['idempotency-key'];
-  const key = hashIdempotencyKey(
-    typeof header === 'string' ? header : header?.join(', '),
-    queryOf(request).get('idempotency-key'),
-  );
+  const contentType = request.headers['content-type'];
+  const converter = new FormConverter(contentType, app.grammar.kinds[kind], true);
+  const key = idempotencyKeyOf(request);
   const draft = await draftFor(app, { kind, body: converter.convertChunks(form.chunks()), key });
   return await append(
     app.log,
