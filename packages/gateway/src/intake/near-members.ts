@@ -52,9 +52,11 @@ export class MeantMembers {
   near(names: Iterable<string>, has: (member: string) => boolean): NearMember[] {
     const found = new Map<string, string>();
     for (const name of names) {
-      const known = KEY_NAME.test(name) ? IDEMPOTENCY_KEY : this.#near.sure(name);
-      if (known === undefined || found.has(known) || alikeOf(known).some(has)) continue;
-      found.set(known, name);
+      const isKey = KEY_NAME.test(name);
+      const known = isKey ? IDEMPOTENCY_KEY : this.#near.sure(name);
+      if (known === undefined || found.has(known)) continue;
+      // No body has the key as a member, however it spells the name.
+      if (isKey || !alikeOf(known).some(has)) found.set(known, name);
     }
     return Array.from(found, ([known, name]) => ({ name, known }));
   }

@@ -41,6 +41,18 @@ function logWith(own: Partial<Log>): Log {
 }
 
 suite('the body of a contribution', () => {
+  test('has a note on the key as a member, however its name is spelled', async () => {
+    await using gateway = await open();
+    for (const name of ['Idempotency-Key', 'idempotency-key', 'idempotencyKey']) {
+      for (const long of ['', 'x'.repeat(100_000)]) {
+        const members = await membersOf(
+          await post(gateway, 'seeds', JSON.stringify({ [name]: 'k', long })),
+        );
+        assert.match(String(members['notes']), new RegExp(`^"${name}" is stored as a member`));
+      }
+    }
+  });
+
   const types = [
     'application/json; charset=koi8-u',
     'application/x-www-form-urlencoded',
