@@ -183,7 +183,9 @@ suite('events of MCP', () => {
     const message = { jsonrpc: '2.0', method: 'events/stream', params: { name: 'entry' } };
     const post = (sent: object): Promise<Response> =>
       fetch(`${gateway.url}/mcp`, { method: 'POST', body: JSON.stringify(sent) });
-    assert.equal((await post(message)).status, 202);
+    const unasked = await post(message);
+    assert.equal(unasked.status, 400);
+    assert.match(await unasked.text(), /-32600.*is missing/);
     const answer = await post([{ ...message, id: 1 }]);
     assert.match(await answer.text(), /-32600.*Send events\/stream alone/);
   });

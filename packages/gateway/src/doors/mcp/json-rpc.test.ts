@@ -20,6 +20,8 @@ test('who sends no message is told what it lacks', async () => {
     ['{"jsonrpc":"2.0","id":1.5,"method":"ping"}', -32_600, null, '"id" must be .*, got 1.5'],
     ['{"jsonrpc":"2.0","id":null,"method":"ping"}', -32_600, null, '"id" must be .*, got null'],
     ['{"jsonrpc":"2.0","id":1,"method":"ping","params":[]}', -32_600, 1, '"params" must be'],
+    ['{"jsonrpc":"2.0","method":"tools/call"}', -32_600, null, '"id" is missing'],
+    ['[{"jsonrpc":"2.0","method":"ping"}]', -32_600, null, '"id" is missing'],
     ['{"jsonrpc":"2.0","id":1e17,"method":"ping"}', -32_600, null, '"id" must be'],
   ] as const) {
     const { status, text } = await send(door, message);

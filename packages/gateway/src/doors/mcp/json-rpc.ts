@@ -17,6 +17,8 @@ export interface MessageFault {
 }
 
 const NULL = Buffer.from('null');
+/** Other methods are those of requests. */
+const NOTIFICATION = 'notifications/';
 const QUOTE = 0x22;
 const PARSE_ERROR = -32_700;
 const INVALID_REQUEST = -32_600;
@@ -98,6 +100,8 @@ function messageFault(message: unknown): string | undefined {
   if (jsonrpc !== '2.0') return `"jsonrpc" must be "2.0", got ${quoted(jsonrpc)}`;
   if (method === undefined && (result !== undefined || error !== undefined)) return undefined;
   if (typeof method !== 'string') return `"method" must be a string, got ${quoted(method)}`;
+  if (id === undefined && !method.startsWith(NOTIFICATION))
+    return `"id" is missing: without one, ${quoted(method)} would get no answer, and nothing would be done`;
   if (id !== undefined && !isId(id)) {
     return `"id" must be a string or a whole number within ±${Number.MAX_SAFE_INTEGER}, got ${quoted(id)}`;
   }
