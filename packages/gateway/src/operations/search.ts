@@ -143,9 +143,15 @@ export async function nextResultsPath(
 }
 
 /** An excerpt of the visitor's text around the match. Empty if the text was withheld meanwhile. */
-export async function snippetOf(entry: Entry, query: TextQuery): Promise<string> {
-  const { text, metadata, withheld } = entry;
-  if (withheld !== undefined) return '';
+export async function snippetOf(
+  log: Pick<Log, 'entry'>,
+  found: Entry,
+  query: TextQuery,
+): Promise<string> {
+  const isOmitted = found.portability === 'omitted';
+  const entry = isOmitted ? await log.entry(found.metadata.seq, 'exact') : found;
+  if (entry === undefined || entry.withheld !== undefined) return '';
+  const { text, metadata } = entry;
   const snippet = new SnippetBuilder(query);
   const yieldTurn = yieldPeriodically();
   const { length } = Buffer.from(entryHead(metadata));

@@ -98,7 +98,11 @@ export function markMatches(
 
 function matchesIn(value: string, terms: TermIndex): Match[] {
   const words = Array.from(value.matchAll(WORD_CANDIDATE), ({ 0: segment, index }) =>
-    tokenize(segment).map((word) => ({ word, from: index, to: index + segment.length })),
+    tokenize(segment).map((word) => ({
+      word,
+      from: index + startOf(segment),
+      to: index + segment.length,
+    })),
   ).flat();
   return words.flatMap(({ word, from, to }, at) =>
     terms
@@ -112,6 +116,11 @@ function matchesIn(value: string, terms: TermIndex): Match[] {
       )
       .map((term) => ({ term, from, to: words[at + term.words.length - 1]?.to ?? to })),
   );
+}
+
+/** Where the first letter or digit is: marks and invisible characters before it can be longer than a snippet. */
+function startOf(segment: string): number {
+  return Math.max(0, segment.search(/[\p{L}\p{N}]/v));
 }
 
 /** The match with the most terms within a snippet from it, and how many these are. */
@@ -140,14 +149,19 @@ function cutOut(value: string, from: number): string {
   return `${start > 0 ? '…' : ''}${text}${end < value.length ? '…' : ''}`;
 }
 
-/** The next space, if one is near. */
+/** The next space, if one is near, or else between two characters. */
 function borderAfter(value: string, from: number): number {
   const space = value.slice(from, from + BEFORE).search(/\s/v);
-  return space === -1 ? from : from + space + 1;
+  return space === -1 ? between(value, from) : from + space + 1;
 }
 
 function borderBefore(value: string, to: number): number {
   const near = value.slice(to - BEFORE, to);
   const space = near.search(/\s\S*$/v);
-  return space === -1 ? to : to - BEFORE + space;
+  return space === -1 ? between(value, to) : to - BEFORE + space;
+}
+
+/** Not within a surrogate pair. */
+function between(value: string, at: number): number {
+  return /[\udc00-\udfff]/.test(value.charAt(at)) ? at - 1 : at;
 }

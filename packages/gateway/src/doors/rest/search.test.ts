@@ -174,6 +174,27 @@ describe('a search', () => {
     assert.ok(snippet.length <= 242);
   });
 
+  it('shows what was said in an entry that not every reader can read, and no half of a character', async () => {
+    await using log = openMemoryLog();
+    await using gateway = await openGateway(log);
+    const nested = `${'['.repeat(70)}"deep thyme"${']'.repeat(70)}`;
+    for (const body of [
+      `{"text":"mint","nested":${nested}}`,
+      JSON.stringify({ text: `a ${'\u200b'.repeat(300)}basil${'\u0301'.repeat(3)}` }),
+      JSON.stringify({ text: `${'🌱'.repeat(91)} sage ${'x🌱'.repeat(80)}🌱` }),
+    ]) {
+      const answer = await fetch(`${gateway.url}/api/seeds`, { method: 'POST', body });
+      assert.equal(answer.status, 201);
+    }
+    await searched(log);
+    const snippetOf = async (word: string): Promise<string> =>
+      (await search(gateway, `q=${word}`)).results[0]?.snippet ?? '';
+    assert.equal(await snippetOf('mint'), 'mint');
+    assert.equal(await snippetOf('thyme'), 'deep thyme');
+    assert.match(await snippetOf('basil'), /basil/);
+    assert.match(await snippetOf('sage'), /^….*sage (?:x🌱)+x?…$/v);
+  });
+
   it('takes words, phrases, beginnings and exclusions, and the filters of listings', async () => {
     await using log = openMemoryLog();
     await using gateway = await openGateway(log);

@@ -7,7 +7,7 @@ import { abortOnDisconnect } from '../../http/context.ts';
 import { notesPart } from '../../http/parameters/parameter-check.ts';
 import { queryOf } from '../../http/parameters/query.ts';
 import { sendNotModified } from '../../http/response/not-modified.ts';
-import type { Entry } from '../../log/log.ts';
+import type { Entry, Log } from '../../log/log.ts';
 import type { TextQuery } from '../../log/text-query.ts';
 import {
   matchesOf,
@@ -58,7 +58,7 @@ async function* documentOf(
     yield Buffer.from(`{${noted}"results":[\n`);
     for (; step.done !== true; step = await matches.next()) {
       const separator = last === undefined ? '' : ',\n';
-      yield await resultOf(step.value, selection.textQuery, separator);
+      yield await resultOf(log, step.value, selection.textQuery, separator);
       last = step.value;
     }
     const next = JSON.stringify(await nextResultsPath(search, step.value, last));
@@ -71,8 +71,13 @@ async function* documentOf(
   }
 }
 
-async function resultOf(entry: Entry, query: TextQuery, separator: string): Promise<Buffer> {
-  const snippet = JSON.stringify(await snippetOf(entry, query));
+async function resultOf(
+  log: Log,
+  entry: Entry,
+  query: TextQuery,
+  separator: string,
+): Promise<Buffer> {
+  const snippet = JSON.stringify(await snippetOf(log, entry, query));
   const whole = entry.text !== undefined && entry.size <= MAX_ENTRY_SIZE;
   return Buffer.concat([
     Buffer.from(`${separator}{"entry":`),

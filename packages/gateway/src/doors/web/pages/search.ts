@@ -70,7 +70,7 @@ async function resultsOf(
     }
     if (last === undefined) isSection = step.value.rankedFrom !== undefined;
     last = step.value;
-    const snippet = await snippetOf(last, search.selection.textQuery);
+    const snippet = await snippetOf(app.log, last, search.selection.textQuery);
     results.push({
       entry: withoutTexts(await pageEntryOf(last)),
       snippet: markMatches(snippet, search.selection.textQuery),
