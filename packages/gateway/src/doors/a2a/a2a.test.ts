@@ -211,6 +211,28 @@ test('a parameter that would be lost in the query of a message is refused, and n
   }
 });
 
+test('a message that asks to be called back is refused, and nothing is stored', async () => {
+  const log = openMemoryLog();
+  await using door = await openGateway(log);
+  const url = 'https://agent.example/called-back';
+  const message = { messageId: 'm', role: 'ROLE_USER', parts: [{ text: 'once' }] };
+  const configuration = { taskPushNotificationConfig: { url } };
+  const body = JSON.stringify({ message, configuration });
+  const answer = await fetch(`${door.url}/a2a/v1/message:send`, { method: 'POST', body });
+  assert.match(await answer.text(), /PUSH_NOTIFICATION_NOT_SUPPORTED/);
+  const old = {
+    kind: 'message',
+    messageId: 'm',
+    role: 'user',
+    parts: [{ kind: 'text', text: 'o' }],
+  };
+  const params = { message: old, configuration: { pushNotificationConfig: { url } } };
+  const call = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'message/send', params });
+  const called = await fetch(`${door.url}/a2a`, { method: 'POST', body: call });
+  assert.match(await called.text(), /-32003/);
+  assert.equal(log.head(), 0);
+});
+
 test('a task that follows sends the artifact of an entry again when it is withheld', async () => {
   const log = openMemoryLog();
   await using door = await openGateway(log);

@@ -86,8 +86,11 @@ export class RequestHandler implements A2ARequestHandler {
     });
   }
 
-  async #receive({ message, metadata }: SendMessageRequest): Promise<ReceivedMessage> {
+  async #receive(params: SendMessageRequest): Promise<ReceivedMessage> {
+    const { message, metadata, configuration } = params;
     if (message === undefined) throw new RequestMalformedError(NO_MESSAGE);
+    // Whoever asks to be called back would wait for it.
+    if (configuration?.taskPushNotificationConfig !== undefined) return await rejectPush();
     const contextId = await contextIdOf(this.#request.context, message);
     return await receivedMessage({ ...message, contextId }, metadata, this.#request);
   }
