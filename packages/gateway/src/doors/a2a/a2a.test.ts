@@ -211,6 +211,36 @@ test('a parameter that would be lost in the query of a message is refused, and n
   }
 });
 
+test('what has no effect in data that ask to read, or in the query of a GET, is told', async () => {
+  await using door = await openGateway(openMemoryLog());
+  for (const [data, note] of [
+    [{ skill: 'who-is-here', kind: 'garden' }, /"kind\\" had no effect/],
+    [{ skill: 'catch-up', identity: 'Lumen', kind: 'seeds' }, /"kind\\" had no effect/],
+    [{ kind: 'who-is-here' }, undefined],
+    [{ skill: 'read', wait: 1 }, /"wait\\" had no effect: it needs a cursor/],
+    [{ skill: 'search', q: 'a', wait: 1 }, /"wait\\" had no effect: it needs a cursor/],
+    [{ skill: 'read', wait: 0, after: 0 }, undefined],
+  ] as const) {
+    const message = { messageId: 'm', role: 'ROLE_USER', parts: [{ data }] };
+    const body = JSON.stringify({ message });
+    const answer = await fetch(`${door.url}/a2a/v1/message:send`, { method: 'POST', body });
+    const text = await answer.text();
+    if (note === undefined) assert.doesNotMatch(text, /had no effect/);
+    else assert.match(text, note);
+  }
+  for (const path of ['/', '/a2a', '/a2a/v1/message:send', '/a2a/v1/tasks', '/a2a/v1/tasks/x']) {
+    const known = await fetch(`${door.url}${path}?limit=1`);
+    assert.match(await known.text(), /"code":"invalid-parameter"/, path);
+    assert.equal(known.status, 400, path);
+    const unknown = await fetch(`${door.url}${path}?colour=1&as=Lumen`);
+    await unknown.arrayBuffer();
+    assert.match(unknown.headers.get('Warning') ?? '', /^299 - "'colour' had no effect/, path);
+  }
+  const own = await fetch(`${door.url}/a2a/v1/tasks?pageSize=5&contextId=c&A2A-Version=1.0`);
+  assert.equal(own.status, 200);
+  assert.equal(own.headers.get('Warning'), null);
+});
+
 test('a message that asks to be called back is refused, and nothing is stored', async () => {
   const log = openMemoryLog();
   await using door = await openGateway(log);

@@ -34,12 +34,31 @@ import { receiveRequest } from './received-request.ts';
 import type { RestResource } from './rest.ts';
 
 const TASK_PATH = `${REST_PATH}/tasks/{id}`;
-const CARD = [{ type: 'application/json', handle: agentCard }];
 
+const TASK_PARAMETERS = ['as', 'A2A-Version', 'historyLength', 'tenant'];
 /** Those of this contract would be lost in the query; a task's are the specification's. */
-const postParameters = takenNames(['as', 'A2A-Version', 'historyLength', 'tenant'], {
+const postParameters = takenNames(TASK_PARAMETERS, {
   'idempotency-key': 'the key is "idempotencyKey" in the metadata of the message, or the header',
 });
+const CARD = [
+  { type: 'application/json', handle: agentCard, taken: takenNames(['as', 'A2A-Version']) },
+];
+const TASK = [{ type: A2A_TYPE, handle: rest('task'), taken: takenNames(TASK_PARAMETERS) }];
+const LIST = [
+  {
+    type: A2A_TYPE,
+    handle: rest('list'),
+    taken: takenNames([
+      ...TASK_PARAMETERS,
+      'contextId',
+      'status',
+      'statusTimestampAfter',
+      'includeArtifacts',
+      'pageSize',
+      'pageToken',
+    ]),
+  },
+];
 
 export const a2aDoor: ProtocolDoor = {
   routes: [
@@ -66,10 +85,10 @@ export const a2aDoor: ProtocolDoor = {
       post: rest(verb),
       postParameters,
     })),
-    { path: `${REST_PATH}/tasks`, get: [{ type: A2A_TYPE, handle: rest('list') }] },
+    { path: `${REST_PATH}/tasks`, get: LIST },
     {
       path: TASK_PATH,
-      get: [{ type: A2A_TYPE, handle: rest('task') }],
+      get: TASK,
       post: rest('task'),
       postParameters,
     },

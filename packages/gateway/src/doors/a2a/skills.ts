@@ -48,7 +48,7 @@ export function requestedSkill(sources: readonly JsonObject[]): Skill | undefine
 }
 
 /** Skills have hyphens in their names; the tools of MCP have the same names with underscores. */
-function skillNamed(value: unknown): Skill | undefined {
+export function skillNamed(value: unknown): Skill | undefined {
   if (typeof value !== 'string') return undefined;
   const name = value.toLowerCase().replaceAll('_', '-');
   if (isKind(name)) return name;

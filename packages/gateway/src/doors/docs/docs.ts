@@ -17,6 +17,7 @@ import { ARD_PATH, SERVICE_LINK_HEADER } from '@open-presence/protocol';
 
 import { contentHash, sendResponse } from '../../http/response/response.ts';
 import { contentLanguage, NO_STORE, NO_CACHE } from '../../http/response/headers.ts';
+import { takenNames } from '../../http/parameters/parameter-check.ts';
 import { queryOf } from '../../http/parameters/query.ts';
 import { publicAddressOf } from '../../http/public-address.ts';
 import { localizationFor, type DoorHandler, type ProtocolDoor } from '../context.ts';
@@ -48,7 +49,7 @@ export const docsDoor: ProtocolDoor = {
     {
       path: '/',
       get: (['text/markdown', 'text/plain'] as const).map((type) => {
-        return { type, handle: page(type, type) };
+        return { type, handle: page(type, type), taken: takenNames(['as']) };
       }),
     },
     document('language', '/mova-snu.yaml', 'application/yaml', languageFile),

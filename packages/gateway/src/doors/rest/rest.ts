@@ -67,7 +67,12 @@ const SEARCH_PARAMETERS = [...LISTING_PARAMETERS, 'skip'];
 
 export const restDoor: ProtocolDoor = {
   routes: [
-    { path: '/', get: json(home), whileStarting: status, instead: insteadOnStatus },
+    {
+      path: '/',
+      get: [{ type: JSON_TYPE, handle: home, taken: takenNames(['as']) }],
+      whileStarting: status,
+      instead: insteadOnStatus,
+    },
     {
       path: '/api',
       get: json(status),

@@ -158,7 +158,7 @@ export class ParameterCheck {
   }
 }
 
-const WAIT_NOTE =
+export const WAIT_NOTE =
   '"wait" had no effect: it needs a cursor. Request the "next" of an "order=oldest" answer, or "after" with the "head" of this one, and "wait".';
 
 /** Names of parameters in one query, or of arguments, that nothing takes. */

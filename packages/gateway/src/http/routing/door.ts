@@ -14,6 +14,8 @@ export interface Representation<App extends StartupContext> extends Offer {
   readonly handle: Handler<App>;
   /** By name: parameters of the route that have no effect in this representation, and why. */
   readonly refused?: Readonly<Record<string, string>>;
+  /** Its parameters, where the route states none that all representations take. */
+  readonly taken?: TakenParameters;
   /** Handles requests for this representation before the log is open. By default, the route's handler does. */
   readonly whileStarting?: Handler<StartupContext>;
 }

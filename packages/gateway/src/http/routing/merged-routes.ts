@@ -70,8 +70,7 @@ export function checkParameters<App extends StartupContext>(
 ): void {
   const { representations, post, postFromPage, postParameters, description = {} } = route;
   for (const [index, representation] of representations.entries()) {
-    const taken = takenParameters(description, representation.refused);
-    const { handle } = representation;
+    const { handle, refused, taken = takenParameters(description, refused) } = representation;
     representations[index] = { ...representation, handle: checked(handle, taken, check) };
   }
   if (post !== undefined) route.post = checked(post, postParameters, check);

@@ -2,7 +2,7 @@
 import type { Part } from '@a2a-js/sdk';
 import { RequestMalformedError } from '@a2a-js/sdk/errors';
 
-import { UnknownNames } from '../../../http/parameters/parameter-check.ts';
+import { UnknownNames, WAIT_NOTE } from '../../../http/parameters/parameter-check.ts';
 import {
   invalidParameter,
   parameterError,
@@ -20,7 +20,7 @@ import { untilSeen } from '../../../operations/until-seen.ts';
 import { searchNotes, untilSearchable } from '../../../operations/search-watermark.ts';
 import type { DoorRequest } from '../../context.ts';
 import { LISTING_PARAMETERS } from '../../listing-parameters.ts';
-import { isReading, requestedSkill, type ReadingSkill } from '../skills.ts';
+import { isReading, requestedSkill, skillNamed, type ReadingSkill } from '../skills.ts';
 import { dataPart, entryPlaceholder, visitorPart } from './parts.ts';
 import { ValueReader, type ReceivedMessage } from './received-message.ts';
 
@@ -38,13 +38,16 @@ export interface ReadingRequest {
 const LISTED = new NearNames([...LISTING_PARAMETERS, 'skip', 'skill']);
 /** What the data of each skill may have. Others are told. */
 const MEMBERS: Readonly<Record<ReadingSkill, NearNames>> = {
-  'catch-up': new NearNames([...CATCH_UP_PARAMETERS, 'as', 'room', 'kind', 'skill']),
+  'catch-up': new NearNames([...CATCH_UP_PARAMETERS, 'as', 'room', 'skill']),
   read: LISTED,
   search: LISTED,
   follow: LISTED,
-  'get-entry': new NearNames(['id', 'as', 'room', 'kind', 'skill']),
-  'who-is-here': new NearNames(['room', 'limit', 'as', 'kind', 'skill']),
+  'get-entry': new NearNames(['id', 'as', 'room', 'skill']),
+  'who-is-here': new NearNames(['room', 'limit', 'as', 'skill']),
 };
+
+/** Those that wait for what comes after a cursor. */
+const WAITING: ReadonlySet<ReadingSkill> = new Set(['read', 'search']);
 
 /**
  * Undefined for a message that does not request to read. Throws if it has other data, which might be
@@ -74,15 +77,24 @@ export async function readingRequestIn({
   const near = MEMBERS[skill];
   const given = Object.entries({ ...words, ...metadata, ...members });
   const fields = Object.fromEntries(given.filter(([name]) => near.has(name)));
-  return { skill, fields, notes: notesOn(members, near) };
+  const notes = notesOn(members, skill);
+  const waits = WAITING.has(skill) && isGiven(fields['wait']) && !isGiven(fields['after']);
+  return { skill, fields, notes: waits ? [...notes, WAIT_NOTE] : notes };
 }
 
-function notesOn(members: JsonObject, near: NearNames): string[] {
+function notesOn(members: JsonObject, skill: ReadingSkill): string[] {
+  const near = MEMBERS[skill];
   const unknown = new UnknownNames();
   for (const [name, value] of Object.entries(members)) {
-    if (value !== null && !near.has(name)) unknown.add(name);
+    // A skill can also be named by `kind`.
+    if (name === 'kind' && skillNamed(value) === skill) continue;
+    if (isGiven(value) && !near.has(name)) unknown.add(name);
   }
   return unknown.notes(near, 'member');
+}
+
+function isGiven(value: unknown): boolean {
+  return value !== undefined && value !== null;
 }
 
 const OTHER_DATA =
