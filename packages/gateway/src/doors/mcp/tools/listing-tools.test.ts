@@ -197,6 +197,10 @@ suite('what is read through MCP', () => {
     assert.equal(here.own['here'], 0);
     const wrong = await call(door, 'wait_for_news', '{"filters":"room=nowhere","seconds":0}');
     assert.match(wrong.texts[0] ?? '', /^unknown-room: /);
+    const read = '{"filters":"as=Lumen&room=shepit-wall&limit=0"}';
+    assert.equal((await call(door, 'read', read)).own['notes'], undefined);
+    const present = await call(door, 'who_is_here', '{"room":"shepit-wall"}');
+    assert.match(present.texts.join(), /"here":\{"identity":"Lumen".*"room":"shepit-wall"/);
   });
 
   test('reads on with arguments that its schema names', async () => {

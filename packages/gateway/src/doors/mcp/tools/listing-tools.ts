@@ -33,7 +33,7 @@ import {
 import {
   invalidArgument,
   LISTING_PARAMETERS,
-  markPresent,
+  markListingReader,
   NEWS_PARAMETERS,
   obeyedArguments,
   parametersOf,
@@ -60,7 +60,7 @@ export async function read(context: ToolContext, args: JsonObject): Promise<Call
   const { app } = context;
   const parameters = await parametersOf(args, 'the entries');
   const selection = await selectionOf(app, parameters);
-  markPresent(app, args);
+  markListingReader(app, args, parameters);
   const given = obeyedArguments(args, LISTING_PARAMETERS);
   const listing = await listEntries(context, { tool: 'read', parameters, selection, given });
   return callToolResult(context, listing);
@@ -75,7 +75,7 @@ export async function waitForNews(context: ToolContext, args: JsonObject): Promi
   const timeoutMs = 1000 * (waitSeconds(args, 'the news') ?? DEFAULT_WAIT_SECONDS);
   const { after = log.head(), ...filters } = await selectionOf(app, parameters);
   const selection = { ...filters, after };
-  markPresent(app, args);
+  markListingReader(app, args, parameters);
   using caller = abortOnDisconnect(context);
   const signals = [context.signal, caller.signal];
   using _progress = tellProgress(context);
@@ -140,7 +140,7 @@ export async function search(context: ToolContext, args: JsonObject): Promise<Ca
     example: { q: 'garden' },
     signal: AbortSignal.any([context.signal, caller.signal]),
   });
-  markPresent(app, args);
+  markListingReader(app, args, parameters);
   const { selection, head, watermark: known } = request;
   const { entries, end } =
     selection.limit === 0

@@ -36,6 +36,8 @@ export const NEWS_PARAMETERS = [
 ] as const;
 export const LISTING_PARAMETERS = [...NEWS_PARAMETERS, 'order'] as const;
 export const SEARCH_PARAMETERS = [...LISTING_PARAMETERS, 'skip'] as const;
+/** Who reads: every tool that reads takes it, in `filters` too. */
+export const READER = 'as';
 export const NUMBER_PARAMETERS: readonly string[] = ['limit', 'after', 'before', 'skip', 'budget'];
 
 /** Each names the arguments that most calls need; `filters` has the others. */
@@ -102,8 +104,9 @@ export async function parametersOf(
   const parameters = namedParameters(args, subject, names);
   checkFilters(args, subject);
   const yieldTurn = yieldPeriodically();
-  for (const [name, value] of await filtersIn(args, names)) {
-    if (names.includes(name)) parameters.append(name, value);
+  const known = [...names, READER];
+  for (const [name, value] of await filtersIn(args, known)) {
+    if (known.includes(name)) parameters.append(name, value);
     const turn = yieldTurn();
     if (turn !== undefined) await turn;
   }
@@ -184,6 +187,15 @@ export function pickArguments(args: JsonObject, names: readonly string[]): JsonO
   const isPicked = ([name, value]: [string, unknown]): boolean =>
     names.includes(name) && (typeof value === 'string' || typeof value === 'number');
   return Object.fromEntries(Object.entries(args).filter(isPicked));
+}
+
+/** Makes the reader of a listing present, where the arguments name one, or `filters` among its parameters. */
+export function markListingReader(
+  app: DoorContext,
+  { as }: JsonObject,
+  parameters: URLSearchParams,
+): void {
+  markPresent(app, { as: as ?? parameters.get(READER), room: parameters.get('room') });
 }
 
 /** Makes the reader present, where the arguments name one. */

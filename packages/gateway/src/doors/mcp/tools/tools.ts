@@ -24,6 +24,7 @@ import {
   NEWS_PARAMETERS,
   parametersOf,
   READ_TOOLS,
+  READER,
   SEARCH_PARAMETERS,
   selectionOf,
   type ToolContext,
@@ -89,7 +90,7 @@ export async function argumentNotes(
   const taken = TAKEN[name] ?? [];
   const near =
     nearByTool.get(name) ??
-    new NearNames([...taken, ...Object.keys(tool.inputSchema.properties ?? {}), 'as']);
+    new NearNames([...taken, ...Object.keys(tool.inputSchema.properties ?? {}), READER]);
   nearByTool.set(name, near);
   const unknown = new UnknownNames();
   const whole = await wholeArguments(context, args);
@@ -99,9 +100,9 @@ export async function argumentNotes(
   const yieldTurn = yieldPeriodically();
   // The tool refuses filters of another type.
   const hasFilters = taken.length > 0 && typeof whole['filters'] === 'string';
-  const filters = hasFilters ? (await filtersIn(whole, taken)).keys() : [];
+  const filters = hasFilters ? (await filtersIn(whole, [...taken, READER])).keys() : [];
   for (const given of filters) {
-    if (!taken.includes(given)) unknown.add(given);
+    if (!taken.includes(given) && given !== READER) unknown.add(given);
     const turn = yieldTurn();
     if (turn !== undefined) await turn;
   }
