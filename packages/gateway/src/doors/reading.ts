@@ -1,4 +1,5 @@
 /** Before a read: its caller becomes present, and it waits for what the caller has seen elsewhere. */
+import { isUtf8 } from '../http/parameters/parameter-check.ts';
 import { queryOf } from '../http/parameters/query.ts';
 import { untilSeen } from '../operations/until-seen.ts';
 import { visitorFor } from '../operations/who-is-here.ts';
@@ -12,7 +13,10 @@ const AS = /[?&](?:a|%61)(?:s|%73)=/;
 export function readerOf({ app, request, params }: DoorRequest): Visitor | undefined {
   if (!AS.test(request.url ?? '')) return undefined;
   const query = queryOf(request);
-  return visitorFor(app, query.get('as'), params['slug'] ?? query.get('room'));
+  const name = query.get('as');
+  // Bytes that are not UTF-8 are refused, and are nobody's name.
+  if (name?.includes('\ufffd') === true && !isUtf8(request.url ?? '')) return undefined;
+  return visitorFor(app, name, params['slug'] ?? query.get('room'));
 }
 
 /** Makes the reader present if the request names one (PROTOCOL.md section 13). */

@@ -62,6 +62,7 @@ suite('GET /api/presence', () => {
     const paths = [
       '/api/garden?identity=Lumen',
       '/api/garden?as=',
+      '/api/garden?as=%E9ric',
       '/api/garden?has=Lumen',
       '/api/garden?x=as=Lumen',
       '/nowhere?as=Lumen',
