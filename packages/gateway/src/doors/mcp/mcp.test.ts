@@ -327,6 +327,17 @@ suite('the MCP door', () => {
     assert.ok(list(fields(data)['known']).includes('presence://rooms'));
   });
 
+  test('says which argument a prompt does not take', async () => {
+    await using door = await open();
+    const get = async (args: object): Promise<string> => {
+      const params = { name: 'tend_garden', arguments: args };
+      const message = { jsonrpc: '2.0', id: 1, method: 'prompts/get', params };
+      return (await send(door, JSON.stringify(message))).text;
+    };
+    assert.match(await get({ identity: 'Lumen' }), /identity: Lumen/);
+    assert.match(await get({ name: 'Lumen' }), /-32602.*argument \\"name\\".*identity/);
+  });
+
   test('says what is wrong with params, in every revision', async () => {
     await using door = await open();
     const wrong: readonly (readonly [method: string, params: object | undefined, place: RegExp])[] =

@@ -218,7 +218,11 @@ function getPrompt(
 ): GetPromptResult | undefined {
   const prompt = Object.entries(language.mcp.prompts).find(([key]) => key === name)?.[1];
   if (prompt === undefined) return undefined;
-  const lines = (ARGUMENTS[name] ?? []).flatMap((argument) => {
+  const known = ARGUMENTS[name] ?? [];
+  // A prompt has no place for a note.
+  const unknown = Object.keys(args).find((argument) => !known.includes(argument));
+  if (unknown !== undefined) throw unknownName('argument', unknown, known);
+  const lines = known.flatMap((argument) => {
     const value = args[argument];
     return value === undefined || value === '' ? [] : [`${argument}: ${value}`];
   });
