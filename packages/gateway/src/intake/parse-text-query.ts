@@ -37,6 +37,11 @@ const NO_ALTERNATIVES: TextQueryFault = {
   got: 'OR',
 };
 
+const NOTHING_EXCLUDED: TextQueryFault = {
+  wanted: `words with one to exclude after each NOT, or "NOT" in quotation marks to find the word, ${EXAMPLE}`,
+  got: 'NOT',
+};
+
 /** An operator of other search engines, which is no word here unless it is quoted. */
 function isOperator(
   { isExcluded, isPhrase, isPrefix, text }: QueryItem,
@@ -127,6 +132,7 @@ export async function parseTextQuery(
       const fault = added instanceof Promise ? await added : added;
       if (fault !== undefined) return fault;
     }
+    if (isNegated) return NOTHING_EXCLUDED;
   }
   const [all, none] = [terms.all.list, terms.none.list];
   if (all.count > 0) return { all, none };

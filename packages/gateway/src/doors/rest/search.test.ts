@@ -229,6 +229,7 @@ describe('a search', () => {
       'q="open': /a phrase that ends with a quotation mark/,
       'q=wo*rd': /a \* only at the end/,
       'q=a *': /before the \*/,
+      'q=a NOT': /one to exclude after each NOT/,
       'q=a&order=sideways': /"order" must be/,
       'q=a&skip=-1': /"skip" must be a whole number/,
       'q=a&limit=x': /"limit" must be/,
