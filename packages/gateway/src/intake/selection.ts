@@ -157,16 +157,17 @@ class ParameterReader {
 
   async order(hasBest: boolean): Promise<Order> {
     const wanted = hasBest ? '"best", "newest" or "oldest"' : '"newest" or "oldest"';
+    const isKnown = (text: string): boolean => isOrder(text) || (hasBest && text === 'best');
     const orders = await this.#parsed(
       'order',
-      (text) => (isOrder(text) ? text : undefined),
+      (text) => (isKnown(text) ? text : undefined),
       wanted,
     );
     const [first = 'newest'] = orders;
     if (orders.some((order) => order !== first)) {
-      this.#addInvalid('order', `either ${wanted}`, 'both');
+      this.#addInvalid('order', `either ${wanted}`, 'several of them');
     }
-    return first;
+    return isOrder(first) ? first : 'newest';
   }
 
   /** The strictest value of a parameter. */

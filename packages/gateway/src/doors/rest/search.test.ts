@@ -231,6 +231,7 @@ describe('a search', () => {
       'q=a *': /before the \*/,
       'q=a NOT': /one to exclude after each NOT/,
       'q=a&order=sideways': /"order" must be/,
+      'q=a&order=best&order=newest': /"order" must be either .*, got several of them/,
       'q=a&skip=-1': /"skip" must be a whole number/,
       'q=a&limit=x': /"limit" must be/,
     };
