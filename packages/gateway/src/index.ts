@@ -7,6 +7,7 @@ export {
   type ContinuedLog,
 } from './log-copy.ts';
 export { createMultiFrameUnzstd, createMultiMemberGunzip } from './decompression.ts';
+export { loadLanguage, readOwnTexts } from './load-language.ts';
 export { adoptIntoCluster, checkCluster, leaveCluster } from './cluster.ts';
 export { checkLog } from './stores/sqlite/store.ts';
 export { hasPages } from './routes.ts';

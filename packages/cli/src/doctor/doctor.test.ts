@@ -144,6 +144,20 @@ suite('presence doctor', () => {
     assert.equal(spoiled.get('log')?.level, 'fault');
   });
 
+  test('names the faults of a language file and of texts that serve refuses', async () => {
+    await using folder = await dataFolder();
+    const language = join(folder.path, 'own.yaml');
+    await writeFile(language, 'rooms: []\n');
+    const args = ['--data', folder.path, '--port', '0'];
+    const wrong = await doctor(...args, '--language', language);
+    assert.equal(wrong.code, 1);
+    assert.match(wrong.output, /^MEND +words .*own\.yaml":\n.*own\.yaml:1:1: name: is missing/m);
+    await writeFile(join(folder.path, 'privacy.md'), Uint8Array.of(0xff));
+    const [code, found] = await findingsOf(...args);
+    assert.equal(code, 1);
+    assert.match(found.get('words')?.text ?? '', /privacy\.md": it is not text in UTF-8/);
+  });
+
   test('says how many descriptors a gateway needs', async () => {
     await using folder = await dataFolder();
     const args = [MAIN, 'doctor', '--data', folder.path, '--port', '0'];

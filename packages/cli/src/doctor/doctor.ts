@@ -18,6 +18,7 @@ import {
   checkLogFolder,
   checkPages,
   checkServers,
+  checkWords,
 } from './start-checks.ts';
 
 const ANY_ADDRESS = /^(?:0\.0\.0\.0|::)$/;
@@ -29,7 +30,7 @@ const MARKS: Readonly<Record<Finding['level'], string>> = {
 
 export function doctorCommand(context: ProcessContext): Command {
   const command = new Command('doctor').description(
-    'look at folder, disk, clock, limits, public address and proxy, and say what to mend',
+    'look at folder, disk, clock, limits, language file, public address and proxy, and say what to mend',
   );
   for (const setting of SETTINGS) command.addOption(settingOption(setting));
   addConfigOption(command).option('--json', 'write JSON');
@@ -63,6 +64,7 @@ async function findAll(
     ok('Node.js', nodeVersion),
     await checkDescriptors(),
     checkPages(),
+    ...(await checkWords(options)),
     ...(await checkFolder(options.data)),
     ...start,
     ...(await checkServers(options.log)),

@@ -3,7 +3,14 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 
-import { checkCluster, checkLog, hasPages, type ListenAddress } from '@open-presence/gateway';
+import {
+  checkCluster,
+  checkLog,
+  hasPages,
+  type ListenAddress,
+  loadLanguage,
+  readOwnTexts,
+} from '@open-presence/gateway';
 
 import type { Configuration } from '../configuration/configuration.ts';
 import { fault, type Finding, ok, reasonOf, warning } from './finding.ts';
@@ -73,6 +80,18 @@ export async function checkDescriptors(): Promise<Finding> {
 export function checkPages(): Finding {
   if (hasPages()) return ok('pages', 'they are built');
   return fault('pages', 'they are not built: browsers get JSON', PAGES_MEND);
+}
+
+/** What the operator has written: the language file, and the texts for visitors in the data folder. */
+export async function checkWords({ language, data }: Configuration): Promise<readonly Finding[]> {
+  const found = await Promise.allSettled([loadLanguage(language), readOwnTexts(data)]);
+  return found.flatMap((result) => {
+    if (result.status === 'fulfilled') return [];
+    // `reasonOf` would give the cause alone, which does not name the file.
+    const reason: unknown = result.reason;
+    const message = reason instanceof Error ? reason.message : String(reason);
+    return [fault('words', message, 'Mend the file: no gateway starts with it.')];
+  });
 }
 
 export const PAGES_MEND = 'Run "npm ci" or "npm run build:web" in the folder of the repository.';
