@@ -42,8 +42,10 @@ async function navigate({ request, preloadResponse }) {
 
 /** As the gateway chooses it. */
 function localeOf(parameters) {
-  const preferred = navigator.languages.map((language) => language.slice(0, 2));
-  return [parameters.get('lang'), ...preferred].find((locale) => LOCALES.includes(locale)) ?? 'en';
+  const preferred = [parameters.get('lang') ?? '', ...navigator.languages].map((language) =>
+    language.slice(0, 2).toLowerCase(),
+  );
+  return preferred.find((locale) => LOCALES.includes(locale)) ?? 'en';
 }
 
 /** Stores the page with what it loads, and removes what an earlier one loaded. */

@@ -12,26 +12,20 @@ import {
 import type { KindText, RoomName, Shell, StateText } from '@open-presence/web/page-data';
 import { repeatedAddress } from '@open-presence/web/renderer';
 
-import type { RequestContext, StartupContext } from '../../http/context.ts';
+import { localeFor, type RequestContext, type StartupContext } from '../../http/context.ts';
 import { publicAddressOf } from '../../http/public-address.ts';
 import { queryOf } from '../../http/parameters/query.ts';
-
-/** `?lang=uk` or `?lang=en` wins over what the browser prefers. */
-function localeOfPage(request: RequestContext['request'], query: URLSearchParams): Locale {
-  const chosen = query.get('lang');
-  if (chosen === 'uk' || chosen === 'en') return chosen;
-  return localeOf(request.headers['accept-language']) ?? 'en';
-}
 
 export function shellOf(context: RequestContext<StartupContext>): Shell {
   const { app, request } = context;
   const { service, contact, states, rooms, kinds } = app.language;
   const query = queryOf(request);
   const [path = '/'] = (request.url ?? '/').split('?', 1);
-  const locale = localeOfPage(request, query);
+  const chosen = localeOf(query.get('lang') ?? undefined);
+  const locale = chosen ?? localeFor(request) ?? 'en';
   return {
     locale,
-    localeChosen: query.has('lang'),
+    localeChosen: chosen !== undefined,
     ...repeatedAddress(new URL(path, 'http://localhost').pathname, query),
     address: publicAddressOf(context),
     service: localize(service, locale),

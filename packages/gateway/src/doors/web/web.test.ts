@@ -253,4 +253,16 @@ suite('the web door', () => {
     const other = (await fetchBytes(gateway, '/', headers)).bytes.toString();
     assert.match(other, /href="\/rooms\/first-breath"/);
   });
+
+  test('takes the language that is chosen in any spelling, and keeps none that it does not have', async () => {
+    await using gateway = await openGateway(openMemoryLog());
+    const headers = { accept: BROWSER, 'accept-language': 'en' };
+    for (const chosen of ['UK', 'uk-UA']) {
+      const page = (await fetchBytes(gateway, `/?lang=${chosen}`, headers)).bytes.toString();
+      assert.match(page, /<html lang="uk"/);
+      assert.match(page, /href="\/rooms\/first-breath\?lang=uk"/);
+    }
+    const other = (await fetchBytes(gateway, '/?lang=de', headers)).bytes.toString();
+    assert.match(other, /href="\/rooms\/first-breath"/);
+  });
 });
