@@ -138,6 +138,8 @@ export interface RoomPage extends PageHead {
     readonly kind?: Kind | undefined;
     /** The first 200 UTF-16 code units of the name. */
     readonly identity?: string | undefined;
+    /** All others, as the address has them: `since=2026-11-21`. */
+    readonly others: readonly string[];
   };
   /** Names of visitors in the room, up to a limit. */
   readonly here: readonly string[];

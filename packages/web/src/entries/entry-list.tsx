@@ -64,6 +64,8 @@ export function EntryList({
   }, []);
 
   useEffect(() => {
+    // What is stored from now on is later, and a stream does not take it.
+    if (/(?:^|&)until=/.test(list.query)) return undefined;
     const live = new LiveEntries({
       query: nestedIn === undefined ? list.query : `thread=${nestedIn}`,
       head: list.head,

@@ -19,7 +19,8 @@ export function Page({ data }: { readonly data: RoomPage }): VNode {
   const { room: words } = useWords();
   const { kinds } = useShell();
   const [here, setHere] = useState(data.here);
-  const isFiltered = filters.kind !== undefined || filters.identity !== undefined;
+  const isFiltered =
+    filters.kind !== undefined || filters.identity !== undefined || filters.others.length > 0;
   const seenSeq = useSeenIn(room.slug, list.head);
   const ownFirst = KINDS.toSorted(
     (a, b) => Number(kinds[b].room === room.slug) - Number(kinds[a].room === room.slug),
@@ -85,7 +86,7 @@ function Filters({ data: { filters, room } }: { readonly data: RoomPage }): VNod
   const { room: words } = useWords();
   const link = (kind: Kind | undefined, identity: string | undefined): string =>
     href(shell, addressWith(`/rooms/${room.slug}`, { kind, identity }));
-  const { kind: chosen, identity } = filters;
+  const { kind: chosen, identity, others } = filters;
   const kinds: readonly (Kind | undefined)[] = [undefined, ...KINDS];
   return (
     <nav class="filters row quiet" aria-label={words.filters}>
@@ -94,13 +95,20 @@ function Filters({ data: { filters, room } }: { readonly data: RoomPage }): VNod
           <li key={kind ?? ''}>
             <a
               href={link(kind, identity)}
-              {...(kind === chosen ? { 'aria-current': 'true' as const } : {})}
+              {...(kind === chosen && others.length === 0
+                ? { 'aria-current': 'true' as const }
+                : {})}
             >
               {kind === undefined ? words.allKinds : shell.kinds[kind].name}
             </a>
           </li>
         ))}
       </ul>
+      {others.length > 0 && (
+        <p>
+          {words.onlyWith} <code dir="auto">{others.join(' ')}</code>
+        </p>
+      )}
       {identity !== undefined && (
         <p>
           {words.onlyBy} <VisitorName name={identity} />{' '}

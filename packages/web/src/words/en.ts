@@ -73,6 +73,7 @@ export const en = {
     nobodyHere: 'Nobody has given a name here just now.',
     filters: 'What is shown',
     allKinds: 'Everything',
+    onlyWith: 'Only with',
     onlyBy: 'Only by',
     everybody: 'Show everybody',
     nothingSaid: 'Nothing has been said here yet. The first words can be yours.',

@@ -76,6 +76,7 @@ export const uk: Words = {
     nobodyHere: 'Зараз тут ніхто не назвав себе.',
     filters: 'Що показано',
     allKinds: 'Усе',
+    onlyWith: 'Лише з',
     onlyBy: 'Лише від',
     everybody: 'Показати всіх',
     nothingSaid: 'Тут ще нічого не сказано. Перші слова можуть бути твоїми.',

@@ -53,6 +53,34 @@ suite('the web door', () => {
     }
   });
 
+  test('shows in a room and a search what the API answers to the same query', async () => {
+    await using gateway = await openGateway(openMemoryLog());
+    for (const to of ['Lumen', 'Mavka']) {
+      const entry = { text: `quiet, ${to}`, identity: 'Oak', identityType: 'tree', to };
+      await fetch(`${gateway.url}/api/garden`, { method: 'POST', body: JSON.stringify(entry) });
+    }
+    const room = '/rooms/consciousness-garden?';
+    for (const [page, shown, hidden] of [
+      [`${room}to=Lumen`, 'quiet, Lumen', 'quiet, Mavka'],
+      [`${room}order=oldest&limit=1`, 'quiet, Lumen', 'quiet, Mavka'],
+      [`${room}until=2020-01-01`, 'There is nothing like this here', 'quiet, Mavka'],
+      [`${room}q=Lumen`, '<mark>Lumen', 'Mavka'],
+      ['/search?q=quiet&to=Mavka', '</mark>, Mavka', 'Lumen'],
+      ['/search?q=quiet&order=oldest&limit=1', '</mark>, Lumen', 'Mavka'],
+    ] as const) {
+      const answer = await fetch(gateway.url + page, { headers: { accept: BROWSER } });
+      const [, html = ''] = /<main(.*)<\/main>/s.exec(await answer.text()) ?? [];
+      assert.equal(answer.status, 200, page);
+      assert.ok(html.includes(shown), `${page}: ${shown}`);
+      assert.ok(!html.includes(hidden), `${page}: ${hidden}`);
+    }
+    for (const wrong of [`${room}limit=x`, `${room}order=x`, '/search?q=quiet&limit=x'])
+      assert.equal(
+        (await fetch(gateway.url + wrong, { headers: { accept: BROWSER } })).status,
+        400,
+      );
+  });
+
   test('repeats a long address in few places', async () => {
     await using gateway = await openGateway(openMemoryLog());
     await gateway.addEntries(...Array.from({ length: 30 }, (_, index) => `quiet ${index}`));

@@ -48,25 +48,29 @@ export async function readBatch(
 type Parameters = Readonly<Record<string, string | null | undefined>>;
 
 export interface ListRequest {
-  /** What is listed; values that are missing or empty select nothing. */
-  readonly filters: Parameters;
+  /** What is listed: parameters without an order, a limit and a place. */
+  readonly filters: URLSearchParams;
   readonly order: 'newest' | 'oldest';
   readonly address: URLSearchParams;
+  readonly limit?: number;
 }
 
 /** Entries of a page without scripts, and of one that its script continues. */
-const PAGE_SIZE = '40';
+export const PAGE_SIZE = 40;
 
 /** Throws for values that cannot be used. */
 export async function readList(
   app: ListContext,
-  { filters, order, address }: ListRequest,
+  { filters, order, address, limit = PAGE_SIZE }: ListRequest,
 ): Promise<EntryList> {
   const [onward, backward] =
     order === 'newest' ? (['before', 'after'] as const) : (['after', 'before'] as const);
   const read = (more: Parameters): Promise<EntryBatch> =>
-    readBatch(app, parametersOf({ limit: PAGE_SIZE, ...filters, ...more }));
-  const query = parametersOf(filters).toString();
+    readBatch(
+      app,
+      new URLSearchParams([...filters, ...parametersOf({ limit: String(limit), ...more })]),
+    );
+  const query = filters.toString();
   const back = address.get(backward);
   if (back !== null) {
     const reversed = order === 'newest' ? 'oldest' : 'newest';
@@ -93,13 +97,31 @@ async function hasEntriesBefore(
 ): Promise<boolean> {
   const earlier =
     order === 'newest'
-      ? { order: 'oldest', after: String(first?.seq ?? Number(from) - 1) }
+      ? { order: 'oldest', after: String(first?.seq ?? Math.max(Number(from) - 1, 0)) }
       : { order: 'newest', before: String(first?.seq ?? Number(from) + 1) };
   return (await read({ ...earlier, limit: '1' })).entries.length > 0;
 }
 
+/**
+ * What the address has of these parameters. Forms send empty values, which select nothing. Takes turns with other
+ * work, because there may be a hundred thousand.
+ */
+export async function givenIn(
+  address: URLSearchParams,
+  names: ReadonlySet<string>,
+): Promise<URLSearchParams> {
+  const given = new URLSearchParams();
+  const yieldTurn = yieldPeriodically();
+  for (const [name, value] of address) {
+    if (names.has(name) && value !== '') given.append(name, value);
+    const turn = yieldTurn();
+    if (turn !== undefined) await turn;
+  }
+  return given;
+}
+
 /** Leaves out values that are missing or empty. */
-export function parametersOf(values: Parameters): URLSearchParams {
+function parametersOf(values: Parameters): URLSearchParams {
   const given = Object.entries(values).filter((pair): pair is [string, string] => Boolean(pair[1]));
   return new URLSearchParams(given);
 }

@@ -16,7 +16,8 @@ export async function createPage(
   const address = queryOf(request);
   const to = address.get('to') ?? '';
   const { title, description } = pageTexts('inbox', shell.locale);
-  const list = { filters: { concerns: to }, order: 'newest', address } as const;
+  const filters = new URLSearchParams({ concerns: to });
+  const list = { filters, order: 'newest', address } as const;
   return {
     data: {
       page: 'inbox',
@@ -28,7 +29,7 @@ export async function createPage(
         : {
             unlisted: true,
             list: await readList(app, list),
-            feeds: feedsOf(EVERYTHING, title, { concerns: to }),
+            feeds: feedsOf(EVERYTHING, title, filters),
           }),
     },
   };

@@ -38,7 +38,7 @@ export async function createPage(
       ...(await pieceOf(stored, entry, address)),
       ancestors: await ancestorsOf(log, entry),
       replies: await readList(app, {
-        filters: { inReplyTo: id, answers: 'nested' },
+        filters: new URLSearchParams({ inReplyTo: id, answers: 'nested' }),
         order: 'oldest',
         address,
       }),

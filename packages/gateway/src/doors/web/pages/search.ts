@@ -1,9 +1,8 @@
 /** The page `/search`: entries by their words, the best match first or in the order of the log. */
-import { EVERYTHING, GatewayError } from '@open-presence/protocol';
+import { EVERYTHING, GatewayError, SELECTOR_NAMES } from '@open-presence/protocol';
 import type { PageEntry, SearchPage, SearchResult, Shell } from '@open-presence/web/page-data';
 import { pageTexts } from '@open-presence/web/renderer';
 
-import { yieldPeriodically } from '../../../fair-turns.ts';
 import { abortOnDisconnect } from '../../../http/context.ts';
 import { queryOf } from '../../../http/parameters/query.ts';
 import { titleExcerpt } from '../../../operations/listing-scope.ts';
@@ -17,13 +16,15 @@ import {
 } from '../../../operations/search.ts';
 import { markMatches } from '../../../search/snippet.ts';
 import type { DoorRequest } from '../../context.ts';
+import { givenIn } from '../entries/entry-list.ts';
 import { pageEntryOf } from '../entries/page-entry.ts';
 import type { PageContent } from '../page-route.ts';
 import { feedsOf } from './feeds.ts';
 
 const PAGE_SIZE = '20';
-const FILTERS = ['q', 'kind', 'room', 'identity'];
+const FILTERS = new Set(['q', 'kind', 'room', 'since', 'until', ...SELECTOR_NAMES]);
 const CURSORS = ['skip', 'before', 'after'];
+const USED = new Set([...FILTERS, ...CURSORS, 'order', 'limit']);
 
 /** Changes with what can be found. */
 export function versionOf({ app }: DoorRequest): string {
@@ -36,8 +37,7 @@ export async function createPage(context: DoorRequest, shell: Shell): Promise<Pa
   const page = { page: 'search', shell, title, description } as const;
   const q = address.get('q') ?? '';
   if (!/\S/.test(q)) return { data: page };
-  const filters = Object.fromEntries(FILTERS.map((name) => [name, address.get(name)]));
-  const feeds = feedsOf(EVERYTHING, title, filters);
+  const feeds = feedsOf(EVERYTHING, title, await givenIn(address, FILTERS));
   const found = `${title}: ${titleExcerpt(q)}`;
   const data = { ...page, unlisted: true, title: found, feeds } as const;
   try {
@@ -54,7 +54,9 @@ async function resultsOf(
 ): Promise<Pick<SearchPage, 'results' | 'isSection' | 'next'>> {
   const { app } = context;
   using caller = abortOnDisconnect(context);
-  const search = await searchRequest(app, await parametersIn(address), {
+  const parameters = await givenIn(address, USED);
+  parameters.append('limit', PAGE_SIZE);
+  const search = await searchRequest(app, parameters, {
     example: '/search?q=garden',
     signal: caller.signal,
   });
@@ -76,20 +78,6 @@ async function resultsOf(
       snippet: markMatches(snippet, search.selection.textQuery),
     });
   }
-}
-
-const USED = [...FILTERS, 'order', ...CURSORS];
-
-/** The fields that are filled in, and the place of the results. */
-async function parametersIn(address: URLSearchParams): Promise<URLSearchParams> {
-  const parameters = new URLSearchParams({ limit: PAGE_SIZE });
-  const yieldTurn = yieldPeriodically();
-  for (const [name, value] of address) {
-    if (USED.includes(name) && value !== '') parameters.append(name, value);
-    const turn = yieldTurn();
-    if (turn !== undefined) await turn;
-  }
-  return parameters;
 }
 
 /** The cursors in the address of the next results in the API. */

@@ -38,7 +38,7 @@ export async function createPage(context: DoorRequest, shell: Shell): Promise<Pa
   if (name === undefined) return entryInstead(shell, address.get('by') ?? '');
   const show = shownPart(address.get('show'));
   const texts = visitorTexts(titleExcerpt(name), shell.locale);
-  const filters = show === 'concerns' ? { concerns: name } : { identity: name };
+  const filters = new URLSearchParams({ [show === 'concerns' ? 'concerns' : 'identity']: name });
   const own = { facets: [facet('identity', name)] };
   const [first] = await readGardenEntries(log, { ...own, order: 'oldest', limit: 1 });
   const plants = await readGardenEntries(log, { ...own, order: 'newest', limit: MAX_PLANTS });
