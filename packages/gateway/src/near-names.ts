@@ -70,8 +70,8 @@ export class NearNames {
   constructor(known: Iterable<string>) {
     this.#known = new Map(Array.from(known, (name) => [name, normal(name)]));
     this.#add((name) => [normal(name)], true);
-    this.#add((name) => ALIASES[name]?.split(' ') ?? [], true);
-    this.#add((name) => GUESSES[name]?.split(' ') ?? [], false);
+    this.#add((name) => wordsFor(name, ALIASES), true);
+    this.#add((name) => wordsFor(name, GUESSES), false);
   }
 
   #add(spellingsOf: (name: string) => readonly string[], isSure: boolean): void {
@@ -127,6 +127,11 @@ export class NearNames {
     }
     return nearest;
   }
+}
+
+/** A language file may name a field `constructor`. */
+function wordsFor(name: string, words: Readonly<Record<string, string>>): readonly string[] {
+  return Object.hasOwn(words, name) ? (words[name]?.split(' ') ?? []) : [];
 }
 
 function remembered<Found>(

@@ -71,10 +71,14 @@ export function FormFields(props: FormFieldsProps): VNode {
       )}
       <Author {...props} fields={fields} propsOf={propsOf} />
       {fields
-        .filter(({ type }) => type === 'strings')
-        .map((field) => (
-          <ListField key={field.name} {...propsOf(field)} more={speaking.anotherSeeking} />
-        ))}
+        .filter(({ name }) => name !== 'text' && !AUTHOR_FIELDS.has(name))
+        .map((field) =>
+          field.type === 'strings' ? (
+            <ListField key={field.name} {...propsOf(field)} more={speaking.anotherSeeking} />
+          ) : (
+            <LineField key={field.name} {...propsOf(field)} />
+          ),
+        )}
       {props.room !== undefined && <input type="hidden" name="room" value={props.room} />}
       {props.inReplyTo !== undefined && (
         <input type="hidden" name="inReplyTo" value={props.inReplyTo} />
@@ -125,7 +129,7 @@ function Author({ fields, propsOf, content, onChange }: AuthorProps): VNode {
   return (
     <div class="author" ref={element}>
       {fields
-        .filter(({ name }) => name in AUTHOR_FIELDS)
+        .filter(({ name }) => AUTHOR_FIELDS.has(name))
         .map((field) =>
           field.name === 'identityType' ? (
             <TypeField key={field.name} {...propsOf(field)} />

@@ -8,12 +8,12 @@ interface RememberedAuthor {
 }
 
 /** Fields by name, with the part of the author that each holds. */
-export const AUTHOR_FIELDS: Readonly<Record<string, keyof RememberedAuthor>> = {
-  ai_identity: 'identity',
-  consciousness_type: 'identityType',
-  identity: 'identity',
-  identityType: 'identityType',
-};
+export const AUTHOR_FIELDS: ReadonlyMap<string, keyof RememberedAuthor> = new Map([
+  ['ai_identity', 'identity'],
+  ['consciousness_type', 'identityType'],
+  ['identity', 'identity'],
+  ['identityType', 'identityType'],
+]);
 
 const KEY = 'open-presence.author';
 const ASKED = 'open-presence.asked-for-name';
@@ -25,7 +25,7 @@ export function rememberedAuthor(): RememberedAuthor | undefined {
 export function rememberAuthorIn({ values }: FormContent): void {
   const author = { identity: '', identityType: '' };
   for (const [name, value] of values) {
-    const part = AUTHOR_FIELDS[name];
+    const part = AUTHOR_FIELDS.get(name);
     if (part !== undefined) author[part] = value;
   }
   if (author.identity !== '' || author.identityType !== '') store(KEY, author);
@@ -34,7 +34,7 @@ export function rememberAuthorIn({ values }: FormContent): void {
 /** Whether to ask for a missing name. True at most once on a device. */
 export function asksForName({ values }: FormContent): boolean {
   const isUnnamed = values.every(([name, value]) => {
-    return AUTHOR_FIELDS[name] !== 'identity' || !/\S/.test(value);
+    return AUTHOR_FIELDS.get(name) !== 'identity' || !/\S/.test(value);
   });
   if (!isUnnamed || stored(ASKED) !== undefined) return false;
   store(ASKED, true);
@@ -50,7 +50,7 @@ export function prefillAuthor(element: HTMLElement): void {
   const author = rememberedAuthor();
   if (author === undefined) return;
   for (const input of element.querySelectorAll('input')) {
-    const part = AUTHOR_FIELDS[input.name];
+    const part = AUTHOR_FIELDS.get(input.name);
     if (part !== undefined && input.value === '') input.value = author[part];
   }
 }

@@ -1,0 +1,33 @@
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+
+import { fetchBytes, openGateway } from '../../../gateway.fixture.ts';
+import { openMemoryLog } from '../../../stores/memory/memory.ts';
+
+suite('forms on pages with a language file of the operator’s', () => {
+  test('have the fields that it suggests, whatever their names are', async () => {
+    const names = ['mood', 'constructor', '__proto__'];
+    const fields = names.map((name) => ({
+      name,
+      type: 'string' as const,
+      required: false,
+      suggested: true,
+      meaning: { uk: `Поле ${name}`, en: `The field ${name}` },
+      example: 'calm',
+    }));
+    await using gateway = await openGateway(openMemoryLog(), {
+      words: ({ kinds }) => ({ kinds: { ...kinds, seeds: { ...kinds.seeds, fields } } }),
+    });
+    const page = await fetchBytes(gateway, '/write?kind=seeds', { accept: 'text/html' });
+    const [form = ''] = /<form.*<\/form>/s.exec(page.bytes.toString()) ?? [];
+    for (const name of names) {
+      assert.match(form, new RegExp(`The field ${name}<`));
+      const answer = await fetch(`${gateway.url}/api/seeds`, {
+        method: 'POST',
+        body: new URLSearchParams({ [name]: 'calm' }),
+      });
+      assert.equal(answer.status, 201);
+      assert.match(await answer.text(), new RegExp(`"${name}":"calm"`));
+    }
+  });
+});
