@@ -31,6 +31,11 @@ export function href({ locale, localeChosen }: Shell, path: string): string {
   return localeChosen ? hrefIn(locale, path) : path;
 }
 
+/** The slug of a room in which something can be said: an entry may be in one that there is no more. */
+export function openRoom({ rooms }: Shell, room: string): string | undefined {
+  return rooms.some(({ slug }) => slug === room) ? room : undefined;
+}
+
 export function pathOf({ url }: Shell): string {
   return url.replace(/\?.*/, '');
 }

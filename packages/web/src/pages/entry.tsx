@@ -10,7 +10,7 @@ import { TextReader } from '../entries/text-reader.tsx';
 import { withoutWithheld } from '../entries/withheld-entry.ts';
 import { fetchJson } from '../fetch-json.ts';
 import type { EntryPage } from '../page-data.ts';
-import { href, inPlace, useShell, useWords } from '../shell.ts';
+import { href, inPlace, openRoom, useShell, useWords } from '../shell.ts';
 import { RoomLink } from '../room-title.tsx';
 import { Replies } from '../speaking/replies.tsx';
 import { TakePart } from '../speaking/take-part.tsx';
@@ -64,7 +64,7 @@ export function Page({ data }: { readonly data: EntryPage }): VNode {
         </Replies>
         <TakePart
           kinds={['garden']}
-          room={entry.room}
+          room={openRoom(shell, entry.room)}
           inReplyTo={entry.id}
           to={isWholeName(entry.author) ? [entry.author] : undefined}
         />

@@ -4,7 +4,7 @@ import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 
 import type { PageEntry } from '../entries/entry-data.ts';
 import { ReplyContext } from '../entries/entry-view.tsx';
-import { pathOf, useShell } from '../shell.ts';
+import { openRoom, pathOf, useShell } from '../shell.ts';
 import { isWholeName } from '../visitor-name.tsx';
 import { formName } from './form/speak-form-props.ts';
 import { LaterForm } from './form/later-form.tsx';
@@ -32,7 +32,7 @@ function Reply({ entry: { id, room, author } }: { readonly entry: PageEntry }): 
     <div ref={element}>
       <LaterForm
         kind="garden"
-        room={room}
+        room={openRoom(useShell(), room)}
         inReplyTo={id}
         onMissing={() => location.assign(`/entries/${id}#take-part`)}
         to={isWholeName(author) ? [author] : undefined}

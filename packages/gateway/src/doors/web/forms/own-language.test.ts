@@ -30,4 +30,24 @@ suite('forms on pages with a language file of the operator’s', () => {
       assert.match(await answer.text(), new RegExp(`"${name}":"calm"`));
     }
   });
+
+  test('answer an entry whose room is there no more in another room', async () => {
+    await using log = openMemoryLog();
+    let id = '';
+    {
+      const words = { uk: 'Передпокій', en: 'Lobby' };
+      const lobby = { slug: 'lobby', title: words, description: words };
+      await using earlier = await openGateway(log, {
+        words: ({ rooms }) => ({ rooms: [...rooms, lobby] }),
+      });
+      const body = JSON.stringify({ text: 'in the lobby', room: 'lobby' });
+      const stored = await fetch(`${earlier.url}/api/seeds`, { method: 'POST', body });
+      ({ id } = (await stored.json()) as { id: string });
+    }
+    await using gateway = await openGateway(log);
+    const page = await fetchBytes(gateway, `/entries/${id}`, { accept: 'text/html' });
+    const [form = ''] = /\/write\?kind=garden[^"]*/.exec(page.bytes.toString()) ?? [];
+    assert.match(form, new RegExp(`inReplyTo=${id}`));
+    assert.doesNotMatch(form, /lobby/);
+  });
 });
