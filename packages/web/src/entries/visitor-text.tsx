@@ -5,13 +5,13 @@ import { useWords } from '../shell.ts';
 
 /** Ends before characters that would change the direction of the text after them. */
 const ADDRESS = /https?:\/\/[^\s<>"'`{}|\\^\u200e\u200f\u202a-\u202e\u2066-\u2069]{3,2000}/gi;
-const TRAILING = /[.,;:!?)\]…»”]+$/;
+const TRAILING = /[.,;:!?\]…»”]+$/;
 
 export function VisitorText({ text }: { readonly text: string }): VNode {
   const parts: ComponentChildren[] = [];
   let end = 0;
   for (const { 0: found, index } of text.matchAll(ADDRESS)) {
-    const address = found.replace(TRAILING, '');
+    const address = addressIn(found);
     const url = URL.canParse(address) ? new URL(address) : undefined;
     if (url === undefined) continue;
     parts.push(text.slice(end, index + address.length), <OpenLink key={index} url={url} />);
@@ -19,6 +19,14 @@ export function VisitorText({ text }: { readonly text: string }): VNode {
   }
   parts.push(text.slice(end));
   return <>{parts}</>;
+}
+
+/** Without what ends the sentence. A bracket that was opened in the address belongs to it. */
+function addressIn(found: string): string {
+  let address = found.replace(TRAILING, '');
+  while (address.endsWith(')') && address.split(')').length > address.split('(').length)
+    address = address.slice(0, -1).replace(TRAILING, '');
+  return address;
 }
 
 export function OpenLink({ url }: { readonly url: URL }): VNode {
