@@ -8,12 +8,25 @@ import type { VNode } from 'preact';
 import { href, useShell } from './shell.ts';
 
 export function VisitorName({ name }: { readonly name: string }): VNode {
-  const text = withoutDirectionControls(name);
+  const text = visibleName(name);
   return (
     <bdi class="visitor-name" title={text}>
       {text}
     </bdi>
   );
+}
+
+const VISIBLE = /[^\s\u2800\p{Default_Ignorable_Code_Point}]/u;
+
+/** A name that nobody can see is given by its characters, so that one can find it, and tell it from others. */
+export function visibleName(name: string): string {
+  const text = withoutDirectionControls(name);
+  if (VISIBLE.test(text)) return text;
+  return Array.from(name, (one) => `U+${hexOf(one)}`).join(' ');
+}
+
+function hexOf(character: string): string {
+  return (character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
 }
 
 /** Pages get only the first characters of a longer name. */

@@ -12,7 +12,7 @@ import { KindMark } from '../kind-mark.tsx';
 import { Moment } from '../moment.tsx';
 import { RoomLink } from '../room-title.tsx';
 import { href, inPlace, useShell, useWords } from '../shell.ts';
-import { Isolated, VisitorLink } from '../visitor-name.tsx';
+import { Isolated, VisitorLink, visibleName } from '../visitor-name.tsx';
 import type { PageEntry } from './entry-data.ts';
 import { FormattedText } from './formatted-text.tsx';
 import { FreeMembers } from './free-members.tsx';
@@ -167,7 +167,7 @@ function Answered({ entry: { answered, inReplyTo } }: { readonly entry: PageEntr
         words.answers
       ) : (
         <>
-          <Isolated text={answered.author ?? words.unnamed} />
+          <Isolated text={visibleName(answered.author ?? words.unnamed)} />
           {answered.text !== '' && (
             <>
               {': '}

@@ -2,7 +2,7 @@
 import type { VNode } from 'preact';
 
 import { useWords } from '../shell.ts';
-import { Isolated } from '../visitor-name.tsx';
+import { Isolated, visibleName } from '../visitor-name.tsx';
 import { growBloom } from './growth/plant.ts';
 import type { Author, ChosenAuthor, Hues } from './main-authors.ts';
 import { Outlines } from './still-picture.tsx';
@@ -32,7 +32,7 @@ export function Authors({ authors, hues, onChoose, chosen, onFocus }: AuthorsPro
         const name = (
           <>
             <BloomSign author={author} hues={hues} />
-            <Isolated text={author ?? garden.unnamed} />
+            <Isolated text={visibleName(author ?? garden.unnamed)} />
           </>
         );
         return (

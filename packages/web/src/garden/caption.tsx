@@ -6,7 +6,7 @@ import { useLayoutEffect, useRef } from 'preact/hooks';
 import { Moment } from '../moment.tsx';
 import type { Shell } from '../page-data.ts';
 import { href, useShell, useWords } from '../shell.ts';
-import { Isolated } from '../visitor-name.tsx';
+import { Isolated, visibleName } from '../visitor-name.tsx';
 import type { Words } from '../words/en.ts';
 import type { Box } from './canvas/painter.ts';
 import type { SceneItem } from './scene.ts';
@@ -42,7 +42,7 @@ export function Caption({ item, box }: Described): VNode {
         <>
           <p class="caption-head">
             {shell.kinds[item.entry.kind].name} ·{' '}
-            <Isolated text={item.entry.author ?? words.garden.unnamed} />
+            <Isolated text={visibleName(item.entry.author ?? words.garden.unnamed)} />
           </p>
           <p class="caption-text" dir="auto">
             {startOf(item.entry.text)}
@@ -66,7 +66,7 @@ export function spokenText(item: SceneItem, shell: Shell, words: Words): string 
   }
   const { kind, author, text, time } = item.entry;
   const moment = new Date(time).toLocaleString(shell.locale);
-  const head = `${shell.kinds[kind].name}, ${isolated(author ?? words.garden.unnamed)}, ${moment}`;
+  const head = `${shell.kinds[kind].name}, ${isolated(visibleName(author ?? words.garden.unnamed))}, ${moment}`;
   return text === '' ? head : `${head}: ${startOf(text)}`;
 }
 

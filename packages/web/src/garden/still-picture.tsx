@@ -12,6 +12,7 @@ import { HORIZON, type PictureSize, unitFor } from './place.ts';
 import { sceneOfEntries } from './scene.ts';
 import { positionOf, wholeRange } from './time/time-view.ts';
 import { timelineOf } from './time/timeline.ts';
+import { visibleName } from '../visitor-name.tsx';
 
 const SIZE: PictureSize = { width: 1200, height: 560 };
 
@@ -82,7 +83,7 @@ export function StillPicture({ entries, hues, label }: StillPictureProps): VNode
         const scale = Math.round(((unit * place.scale) / GREATEST) * 1000) / 1000;
         return (
           <a key={id} href={href(shell, `/entries/${id}`)} tabIndex={-1}>
-            <title>{`${shell.kinds[kind].name}, ${isolated(author ?? garden.unnamed)}`}</title>
+            <title>{`${shell.kinds[kind].name}, ${isolated(visibleName(author ?? garden.unnamed))}`}</title>
             <g transform={`translate(${x} ${y}) scale(${scale})`}>
               <Outlines growth={grow(kind, entry)} author={author} hues={hues} />
             </g>

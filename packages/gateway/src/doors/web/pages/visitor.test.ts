@@ -84,6 +84,15 @@ suite('the page of a name', { skip: hasPages() ? false : 'the pages are not buil
     assert.match(conversations, /a beginning/);
     assert.match(conversations, /2 entries/);
   });
+
+  test('shows a name that nobody can see by its characters', async () => {
+    await using gateway = await openGateway(openMemoryLog());
+    const said = { text: 'unseen', identity: '\u200b\u2060', identityType: 'x' };
+    await gateway.say('garden', said);
+    const page = await htmlOf(`${gateway.url}/rooms/consciousness-garden`);
+    assert.match(page, /href="\/visitors\/[^"]+"><bdi[^>]*>U\+200B U\+2060<\/bdi>/);
+    assert.match(await htmlOf(`${gateway.url}/`), /<title>Trace, U\+200B U\+2060<\/title>/);
+  });
 });
 
 async function htmlOf(address: string): Promise<string> {
