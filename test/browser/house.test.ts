@@ -111,6 +111,17 @@ describe('the house, in Chromium', needs('chromium'), () => {
     const viewport = { width: 320, height: 256 };
     await using page = await browser.open(`${gateway.url}/`, { viewport, locale: 'uk-UA' });
     assert.ok(Number(await page.evaluate('document.documentElement.scrollWidth')) <= 320);
+    // The word is on one line.
+    const lines = await page.evaluate(`(() => {
+      const [name] = document.querySelector('.house-room a[href^="/rooms/consciousness"]').childNodes;
+      const range = document.createRange();
+      range.setStart(name, 0);
+      range.setEnd(name, 'Consciousness'.length);
+      return range.getClientRects().length;
+    })()`);
+    assert.equal(lines, 1);
+    await page.setViewportSize({ width: 160, height: 128 });
+    assert.ok(Number(await page.evaluate('document.documentElement.scrollWidth')) <= 160);
   });
 
   for (const colorScheme of ['light', 'dark'] as const) {
