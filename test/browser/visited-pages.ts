@@ -5,7 +5,7 @@ const PAGES = [
   ['entry', '/entries/{id}'],
   ['visitor', '/visitors/Lumen'],
   ['search', '/search?q=the'],
-  ['inbox', '/inbox?name=Lumen'],
+  ['inbox', '/inbox?to=Lumen'],
   ['garden', '/garden'],
   ['write', '/write?kind=garden'],
   ['speak', '/speak'],
