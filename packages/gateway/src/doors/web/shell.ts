@@ -22,7 +22,7 @@ export function shellOf(context: RequestContext<StartupContext>): Shell {
   const query = queryOf(request);
   const [path = '/'] = (request.url ?? '/').split('?', 1);
   const chosen = localeOf(query.get('lang') ?? undefined);
-  const locale = chosen ?? localeFor(request) ?? 'en';
+  const locale = chosen ?? localeFor(request) ?? service.shown ?? 'en';
   return {
     locale,
     localeChosen: chosen !== undefined,

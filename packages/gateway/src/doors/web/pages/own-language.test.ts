@@ -4,8 +4,8 @@ import { suite, test } from 'node:test';
 import { fetchBytes, openGateway } from '../../../gateway.fixture.ts';
 import { openMemoryLog } from '../../../stores/memory/memory.ts';
 
-suite('forms on pages with a language file of the operator’s', () => {
-  test('have the fields that it suggests, whatever their names are', async () => {
+suite('pages with a language file of the operator’s', () => {
+  test('have forms with the fields that it suggests, whatever their names are', async () => {
     const names = ['mood', 'constructor', '__proto__'];
     const fields = names.map((name) => ({
       name,
@@ -31,7 +31,7 @@ suite('forms on pages with a language file of the operator’s', () => {
     }
   });
 
-  test('answer an entry whose room is there no more in another room', async () => {
+  test('have a form to answer an entry whose room is there no more', async () => {
     await using log = openMemoryLog();
     let id = '';
     {
@@ -49,5 +49,19 @@ suite('forms on pages with a language file of the operator’s', () => {
     const [form = ''] = /\/write\?kind=garden[^"]*/.exec(page.bytes.toString()) ?? [];
     assert.match(form, new RegExp(`inReplyTo=${id}`));
     assert.doesNotMatch(form, /lobby/);
+  });
+
+  test('are in the language that it shows to who prefers none', async () => {
+    await using gateway = await openGateway(openMemoryLog(), {
+      words: ({ service }) => ({ service: { ...service, shown: 'uk' } }),
+    });
+    for (const [preferred, shown] of [
+      ['de', 'uk'],
+      ['en', 'en'],
+    ] as const) {
+      const headers = { accept: 'text/html', 'accept-language': preferred };
+      const page = await fetchBytes(gateway, '/', headers);
+      assert.match(page.bytes.toString(), new RegExp(`<html lang="${shown}"`));
+    }
   });
 });
