@@ -1,6 +1,6 @@
 // What was withheld, hidden and shown after a backup is so again where that is restored.
 import assert from 'node:assert/strict';
-import { writeFile } from 'node:fs/promises';
+import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 
@@ -64,4 +64,34 @@ test('a restore repeats what was withheld since the backup, or says how much is 
   assert.match(await restore('data', '--replace'), /3 entries that the log before had withheld/);
   assert.match(await restore('from-folder', '--withheld', folder('from-json')), /since: \d cases/);
   assert.equal(await textsOf('from-folder'), wanted);
+});
+
+test('a restore changes nothing where it cannot read all that was withheld since', async () => {
+  await using folders = await dataFolder();
+  const folder = (name: string): string => join(folders.path, name);
+  await using gateway = await startGatewayProcess({ data: folder('data') });
+  const { url, data } = gateway;
+  const visitor = new Gateway(url, { identity: 'A' });
+  for (let number = 0; number < 2; number += 1) {
+    const { id } = await visitor.leaveTrace(`${WORD} ${number}.`);
+    assert.equal((await run('withhold', data, id, ...YES)).code, 0);
+  }
+  await backUp(data, folder('backup'));
+  const page = await fetch(`${url}/api/withheld?limit=1`);
+  await writeFile(folder('page'), await page.text());
+  await writeFile(folder('other'), 'no cases\n');
+
+  const reasons: Readonly<Record<string, RegExp>> = {
+    page: /has the newest cases of \/api\/withheld alone/,
+    other: /no case of \/api\/withheld: "no cases"/,
+    missing: /ENOENT/,
+  };
+  for (const [name, reason] of Object.entries(reasons)) {
+    const target = folder(`from-${name}`);
+    const to = ['--data', target, '--withheld', folder(name)];
+    const { code, stderr } = await presence(['restore', folder('backup'), ...to]);
+    assert.equal(code, 2);
+    assert.match(stderr, reason);
+    assert.deepEqual(await readdir(target).catch(() => []), []);
+  }
 });

@@ -7,7 +7,7 @@ import { type Configuration, DATA_SETTING, settingOption } from '../configuratio
 import { EXIT_FAILED, EXIT_UNREACHABLE, fail } from '../exit-codes.ts';
 import type { ProcessContext } from '../process-context.ts';
 import { describeEnd, reportEvents } from './backup-events.ts';
-import { missingCases, repeatCases, type RepeatedCases } from './withheld-since.ts';
+import { casesOf, missingCases, repeatCases, type RepeatedCases } from './withheld-since.ts';
 
 interface Options extends Pick<Configuration, 'data'> {
   readonly replace?: boolean;
@@ -56,11 +56,13 @@ export function restoreCommand(context: ProcessContext): Command {
         throw new RestoreRefusal(
           'A copy of a cluster’s log learns from the cluster what is withheld.',
         );
+      // Before anything is changed: without them, what was withheld would be there again.
+      const cases = withheld === undefined ? undefined : await casesOf(withheld);
       const { report } = await reportEvents(restoreLog(backup, data, options), { context, json });
       const since =
-        withheld === undefined
+        cases === undefined
           ? { missing: await missingCases(data, report.replaced) }
-          : await repeatCases(data, report.name, withheld);
+          : await repeatCases(data, report.name, cases);
       const text = (): string => `${textOf(report, options)}${textOfCases(since)}`;
       context.stdout.write(json ? `${JSON.stringify({ ...report, ...since })}\n` : text());
     } catch (error) {

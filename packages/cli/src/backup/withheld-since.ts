@@ -12,7 +12,7 @@ export interface RepeatedCases {
   readonly unknown?: number;
 }
 
-interface Case {
+export interface Case {
   readonly number: number;
   readonly id: string;
   readonly seq: number;
@@ -45,29 +45,24 @@ export async function missingCases(
 export async function repeatCases(
   data: string,
   name: string,
-  source: string,
+  cases: readonly Case[],
 ): Promise<RepeatedCases> {
-  const known: Case[] = [];
-  let unknown = 0;
-  {
+  const known = ((): readonly Case[] => {
     using restored = openFolderLog(data);
-    for await (const one of casesOf(source)) {
-      if (restored.stateOf(one.seq)?.id === one.id) known.push(one);
-      else unknown += 1;
-    }
-  }
+    return cases.filter(({ id, seq }) => restored.stateOf(seq)?.id === id);
+  })();
   const inOrder = known.toSorted((a, b) => a.number - b.number);
   if (inOrder.length > 0) await repeatWithholdings(data, name, inOrder);
-  return { repeated: inOrder.length, unknown };
+  return { repeated: inOrder.length, unknown: cases.length - inOrder.length };
 }
 
-async function* casesOf(source: string): AsyncGenerator<Case> {
-  if (/^https?:/.test(source)) {
-    for await (const one of new Gateway(source).withholdings()) yield caseIn(one);
-    return;
-  }
-  if ((await stat(source)).isDirectory()) yield* casesOfFolder(source);
-  else for (const one of casesIn(await readFile(source, 'utf8'))) yield caseIn(one);
+/** All cases of a gateway, a file or a data folder. Throws if it does not have all of them. */
+export async function casesOf(source: string): Promise<readonly Case[]> {
+  if (/^https?:/.test(source))
+    return (await Array.fromAsync(new Gateway(source).withholdings())).map((one) => caseIn(one));
+  return (await stat(source)).isDirectory()
+    ? await Array.fromAsync(casesOfFolder(source))
+    : casesIn(await readFile(source, 'utf8')).map((one) => caseIn(one));
 }
 
 async function* casesOfFolder(folder: string): AsyncGenerator<Case> {
@@ -77,16 +72,26 @@ async function* casesOfFolder(folder: string): AsyncGenerator<Case> {
 }
 
 /** The cases in the JSON or the NDJSON of `/api/withheld`. */
-function casesIn(text: string): unknown[] {
+function casesIn(text: string): readonly unknown[] {
+  const page = jsonIn(text);
+  if (page === undefined || !('withheld' in page))
+    return text.split('\n').flatMap((line) => (line === '' ? [] : [jsonIn(line) ?? line]));
+  const { withheld, next } = { next: null, ...page };
+  if (next !== null)
+    throw new Error(
+      'The file has the newest cases of /api/withheld alone. "Accept: application/x-ndjson" in the request gives all of them.',
+    );
+  return Array.isArray(withheld) ? withheld : [withheld];
+}
+
+/** Undefined if the text is no JSON object. */
+function jsonIn(text: string): object | undefined {
   try {
     const found: unknown = JSON.parse(text);
-    const listed: unknown =
-      typeof found === 'object' && found !== null && 'withheld' in found ? found.withheld : [found];
-    if (Array.isArray(listed)) return listed;
+    return typeof found === 'object' && found !== null ? found : undefined;
   } catch {
-    return text.split('\n').flatMap((line): unknown[] => (line === '' ? [] : [JSON.parse(line)]));
+    return undefined;
   }
-  throw new Error('The file has no cases of /api/withheld.');
 }
 
 function caseIn(value: unknown): Case {
