@@ -51,10 +51,13 @@ test(
     assert.match(await refusalOf('first', cluster), /presence cluster adopt/);
 
     await t.test('once, however often the command is run', async () => {
+      // A server without users takes any. No output has the password.
+      const withPassword = ['--log', nats.url.replace('nats://', 'nats://me:secret@')];
       for (let runs = 0; runs < 2; runs += 1) {
-        const { code, stdout } = await inCluster('adopt', 'first');
+        const { code, stdout } = await inCluster('adopt', 'first', withPassword);
         assert.equal(code, 0);
         assert.match(stdout, new RegExp(`The log ${String(name)}, with 2 entries`));
+        assert.ok(!stdout.includes('secret'), stdout);
       }
       assert.match(await refusalOf('first', []), /presence cluster leave/);
     });
@@ -101,6 +104,10 @@ test(
       await other.stop();
       assert.match(await refusalOf('other', cluster), /does not go on from them/);
       assert.match((await inCluster('adopt', 'other')).stderr, /orders another log/);
+      for (const action of ['adopt', 'leave'])
+        assert.match((await inCluster(action, 'none')).stderr, /It has no log/);
+      const withLoss = await inCluster('adopt', 'other', [...cluster, '--accept-loss']);
+      assert.match(withLoss.stderr, /--accept-loss is for leave alone/);
     });
 
     await t.test('and is left by a copy that has everything, while no other goes on', async () => {

@@ -7,6 +7,7 @@ import {
   type Configuration,
   DATA_SETTING,
   LOG_SETTING,
+  masked,
   settingOption,
 } from './configuration/configuration.ts';
 import { EXIT_FAILED, fail } from './exit-codes.ts';
@@ -19,10 +20,11 @@ interface Options extends Pick<Configuration, 'data' | 'log'> {
 type Action = 'adopt' | 'leave';
 
 const ACTIONS: Readonly<Record<Action, (options: Options) => Promise<string>>> = {
-  async adopt({ data, log }) {
+  async adopt({ data, log, acceptLoss = false }) {
     if (log === undefined) throw new Error('--log names the NATS servers.');
+    if (acceptLoss) throw new Error('--accept-loss is for leave alone.');
     const { name, head } = await adoptIntoCluster(data, log);
-    return `The log ${name}, with ${head} entries, is now a cluster's. Copy "${data}" to the other machines, and start all gateways with --log ${log}.`;
+    return `The log ${name}, with ${head} entries, is now a cluster's. Copy "${data}" to the other machines, and start all gateways with --log ${masked(log)}.`;
   },
   async leave({ data, log, acceptLoss = false }) {
     if (log === undefined && !acceptLoss)

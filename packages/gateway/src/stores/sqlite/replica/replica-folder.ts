@@ -9,7 +9,7 @@
  * Test: `test/cluster/simulation/simulation.test.ts` “has every acknowledged entry once on every
  *   copy, with the same links”
  */
-import { rmSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 
 import type { LogBeginning, ReplicaFolder, ReplicaLog } from '../../../log/replica.ts';
@@ -40,8 +40,9 @@ export class SqliteReplicaFolder implements ReplicaFolder {
     this.#paths = dataPathsIn(folder);
   }
 
-  /** Throws where a gateway has it, and where it is a backup. */
+  /** Throws where there is no log, where a gateway has it, and where it is a backup. */
   lock(): Disposable {
+    if (!existsSync(this.#paths.log)) throw new Error('It has no log.');
     refuseBackup(this.#paths);
     const lock = lockFile(this.#paths.lock, 'A gateway is using it. Stop it first.');
     return { [Symbol.dispose]: () => lock.close() };
