@@ -4,6 +4,7 @@ import { test } from 'node:test';
 
 import type { Answer } from '../../conformance/answer.ts';
 import { Gateway } from '../../conformance/gateway.ts';
+import { run } from '../command.ts';
 import { startGatewayProcess } from '../gateway-process.ts';
 import { MIB, smallDisk } from './disk.ts';
 import { assertSound, incoming, Ledger } from './ledger.ts';
@@ -62,6 +63,8 @@ test(
         }
       }
       assert.equal(await stateOf(visitor), 'holding');
+      const { stdout } = await run('read-only', data);
+      assert.match(stdout, /^Not read-only, but no entries are stored/);
       assert.deepEqual(await incoming(data), []);
       await gateway.kill();
     }

@@ -6,6 +6,9 @@ import { addGuide } from './command-guide.ts';
 import { addOwnerOptions, askAsOwner, type OwnerOptions } from './owner-command.ts';
 import type { ProcessContext } from './process-context.ts';
 
+const NOT_STORED =
+  'Not read-only, but no entries are stored: this is a mirror, or storing fails, and the log of the gateway says why.';
+
 interface Options extends OwnerOptions {
   readonly reason?: string;
 }
@@ -35,9 +38,9 @@ export function readOnlyCommand(context: ProcessContext): Command {
       async ask(access) {
         const { signal } = new AbortController();
         const body = { ...(state && { to: state }), ...(reason !== undefined && { reason }) };
-        for await (const { readOnly } of access.request(READ_ONLY_PATH, body, signal)) {
-          const text =
-            typeof readOnly === 'string' ? `Read-only: ${readOnly}` : 'Entries are stored.';
+        for await (const { readOnly, stores } of access.request(READ_ONLY_PATH, body, signal)) {
+          const otherwise = stores === false ? NOT_STORED : 'Entries are stored.';
+          const text = typeof readOnly === 'string' ? `Read-only: ${readOnly}` : otherwise;
           context.stdout.write(`${text}\n`);
         }
       },

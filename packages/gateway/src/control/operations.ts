@@ -55,11 +55,12 @@ export function controlOperations(
         signal,
       }),
     async *[READ_ONLY_PATH](body) {
-      const { log } = context;
+      const { log, mirror } = context;
       const wanted = isJsonObject(body) ? body['to'] : undefined;
       if (wanted === 'on') await log.setReadOnly(reasonIn(body));
       if (wanted === 'off') await log.setReadOnly(undefined);
-      yield JSON.stringify({ readOnly: log.readOnly() ?? null });
+      const stores = log.writable() && mirror === undefined;
+      yield JSON.stringify({ readOnly: log.readOnly() ?? null, stores });
     },
     async *[NOTICES_PATH]() {
       for await (const notice of notices.list()) yield JSON.stringify(notice);
