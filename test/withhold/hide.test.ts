@@ -103,6 +103,8 @@ suite('presence hide', () => {
 
     const destroyed = await answerOf('withhold', data, '--hidden', ...yes);
     assert.equal(destroyed.withheld, 24);
+    const gone = await run('show', data, said[7]?.id ?? '', '--reason', 'An appeal');
+    assert.match(gone.stdout, /^0 entries to show. 1 entry not hidden: what was withheld cannot/);
     const files = await filesWith(data, `${SECRET} says 7`);
     assert.deepEqual(files, []);
     assert.equal(await exact(appealed.id), before);

@@ -190,7 +190,7 @@ async function run(context: ProcessContext, given: Task): Promise<void> {
   const output = new Output(context, signal);
   const found = await preview(context, task);
   const { selected, alreadyWithheld, entries } = found;
-  if (options.json !== true) await showSelected(state, found, output);
+  if (options.json !== true) await showSelected(task, found, output);
   const isConfirmed =
     options.dryRun !== true &&
     selected > 0 &&
@@ -208,14 +208,23 @@ async function run(context: ProcessContext, given: Task): Promise<void> {
   else if (options.dryRun !== true && selected > 0) throw new Error('it was not confirmed');
 }
 
-async function showSelected(state: State, found: Selected, output: Output): Promise<void> {
+async function showSelected(
+  { state, ids }: Task,
+  found: Selected,
+  output: Output,
+): Promise<void> {
   const { selected, alreadyWithheld, entries } = found;
   for (const entry of entries) await output.write(entryView(entry, output));
-  const others = selected - entries.length;
-  if (others > 0) await output.write(`… and ${others.toLocaleString('en')} more.\n`);
+  const more = selected - entries.length;
+  if (more > 0) await output.write(`… and ${more.toLocaleString('en')} more.\n`);
   const already =
     alreadyWithheld === 0 ? '' : ` ${entryCount(alreadyWithheld)} withheld or hidden already.`;
-  await output.write(`${entryCount(selected)} to ${TEXTS[state].name}.${already}\n`);
+  const others = state === 'shown' ? new Set(ids).size - selected : 0;
+  const notHidden =
+    others <= 0
+      ? ''
+      : ` ${entryCount(others)} not hidden: what was withheld cannot be put back.`;
+  await output.write(`${entryCount(selected)} to ${TEXTS[state].name}.${already}${notHidden}\n`);
 }
 
 /** Throws if nobody can be asked. */
