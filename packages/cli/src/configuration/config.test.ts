@@ -78,6 +78,22 @@ suite('presence config', () => {
     assert.match(missing.output, /^Cannot read the settings in/);
   });
 
+  test('refuses a mirror in a cluster', async () => {
+    const args = ['--log', 'nats://127.0.0.1:4222'];
+    const { code, output } = await config(args, { PRESENCE_MIRROR: 'http://127.0.0.1:7410' });
+    assert.equal(code, 1);
+    assert.match(output, /leave out --mirror or --log/);
+  });
+
+  test('refuses an address of NATS servers that no gateway could use', async () => {
+    const addresses = ['nats://u:%ff@a', 'nats://u:1%@a', 'nats://a:99999', 'tls://a?ca=b&ca=c'];
+    for (const address of addresses) {
+      const { code, output } = await config(['--log', address]);
+      assert.equal(code, 1, output);
+      assert.match(output, /^--log or PRESENCE_LOG is no address of NATS servers/);
+    }
+  });
+
   test('says what an address of metrics must be', async () => {
     for (const address of ['nonsense', '/run/metrics.sock']) {
       const { code, output } = await config(['--metrics', address]);

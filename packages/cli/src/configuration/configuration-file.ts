@@ -5,11 +5,14 @@ import { parseEnv } from 'node:util';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 
 import { reasonOf } from '../exit-codes.ts';
-import { type Setting, SETTINGS } from './configuration.ts';
+import { type Configuration, type Setting, SETTINGS } from './configuration.ts';
 
 const BYTE_ORDER_MARK = /^\ufeff/;
 
-/** Gives the command `--config`. Flags and the environment override the file, and the file overrides defaults. */
+/**
+ * Gives the command `--config`. Flags and the environment override the file, and the file overrides defaults.
+ * Refuses settings that exclude each other.
+ */
 export function addConfigOption(command: Command): Command {
   return command
     .addOption(
@@ -22,6 +25,9 @@ export function addConfigOption(command: Command): Command {
       for (const [setting, text] of await settingsInFile(action))
         if (isUnset(action, setting))
           action.setOptionValueWithSource(setting.name, parsed(setting, text, action), 'config');
+      const { mirror, log } = action.opts<Configuration>();
+      if (mirror !== undefined && log !== undefined)
+        throw new Error('A gateway of a cluster cannot be a mirror: leave out --mirror or --log.');
     });
 }
 

@@ -261,12 +261,16 @@ export function parseStreamAddress(text: string): StreamAddress | undefined {
     ADDRESS.exec(text) ?? [];
   if (match === undefined) return undefined;
   const hosts = servers.split(',').map((host) => host.trim());
-  const { creds: credentials, ...files } = Object.fromEntries(new URLSearchParams(query));
+  const parameters = new URLSearchParams(query);
+  const { creds: credentials, ...files } = Object.fromEntries(parameters);
+  const isOnce = new Set(parameters.keys()).size === parameters.size;
   const isKnown = Object.keys(files).every((name) => scheme === 'tls' && name in TLS_FILES);
   // The client would compare the certificate with another name than an address.
   const isNamed =
     scheme === 'nats' || !hosts.some((host) => /^(?:[\d.]+|\[.*\])(?::|$)/.test(host));
-  if (hosts.includes('') || !isKnown || !isNamed) return undefined;
+  const isAddress = hosts.every((host) => host !== '' && URL.canParse(`nats://${host}`));
+  const isEncoded = [user, password].every(isPercentEncoded);
+  if (!isAddress || !isOnce || !isKnown || !isNamed || !isEncoded) return undefined;
   const given = Object.entries(TLS_FILES).filter(([name]) => files[name] !== undefined);
   return {
     servers: hosts,
@@ -279,4 +283,13 @@ export function parseStreamAddress(text: string): StreamAddress | undefined {
         ? Object.fromEntries(given.map(([name, option]) => [option, files[name]]))
         : undefined,
   };
+}
+
+function isPercentEncoded(text = ''): boolean {
+  try {
+    decodeURIComponent(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
