@@ -13,7 +13,7 @@ import { statSync } from 'node:fs';
 import { Command } from 'commander';
 
 import { addGuide } from './command-guide.ts';
-import { type Configuration, DATA_SETTING, settingOption } from './configuration/configuration.ts';
+import { type Configuration, DATA_SETTING, refuseData, settingOption } from './configuration/configuration.ts';
 import { entryCount, ProgressBar } from './copy/progress-bar.ts';
 import { EXIT_DERIVED_FAULTS, EXIT_FAILED, fail } from './exit-codes.ts';
 import { verifyLines } from './log/verify-lines.ts';
@@ -48,6 +48,7 @@ export function verifyCommand(context: ProcessContext): Command {
     .option('--json', 'print one JSON object');
   return command.action(async (source: string | undefined, options: Options) => {
     const { json = false, checkpoint, new: onlyNew = false } = options;
+    if (source !== undefined) refuseData(command, source);
     const isFolder = source !== undefined && isFolderAt(source);
     if (source !== undefined && !isFolder) {
       await verifyLines(source, { checkpoint, onlyNew, json }, context);

@@ -7,7 +7,7 @@ import { availableParallelism, platform } from 'node:os';
 import { resolve } from 'node:path';
 
 import { type MetricsAddress, parseStreamAddress } from '@open-presence/gateway';
-import { InvalidArgumentError, Option } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 
 import { parseAddress } from './gateway-address.ts';
 import { parseListen } from './listen-setting.ts';
@@ -200,6 +200,12 @@ export function settingOption(setting: Setting, description: string = setting.de
   return option.argParser(setting.parse).default(setting.default);
 }
 
+/** Throws if `--data` was given beside what takes its place. A variable is for all commands, so it may be set. */
+export function refuseData(command: Command, other: string): void {
+  if (command.getOptionValueSource(DATA_SETTING.name) === 'cli')
+    throw new Error(`Leave out --data, or ${other}: the log is read from one place.`);
+}
+
 function wholeNumber(min: number, max: number): Setting['parse'] {
   return (text) => {
     const number = Number(text);
@@ -268,7 +274,7 @@ export function metricsAddress(text: string): MetricsAddress {
   );
 }
 
-function nonEmpty(expected: string): Setting['parse'] {
+export function nonEmpty(expected: string): Setting['parse'] {
   return (text) => {
     if (text.trim() !== '') return text;
     throw new InvalidArgumentError(`It must be ${expected}, not empty.`);

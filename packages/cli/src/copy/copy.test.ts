@@ -123,6 +123,12 @@ suite('presence export and import', () => {
     assert.match(stderr, /it was interrupted/);
   });
 
+  test('need a name for the file', async () => {
+    const { code, stderr } = await presence('export', '', '--data', at('origin'));
+    assert.equal(code, 1);
+    assert.match(stderr, /It must be the path of a file, not empty/);
+  });
+
   test('write to a pipe by its name, which stays one', async () => {
     const pipe = at('pipe.zst');
     execFileSync('mkfifo', [pipe]);

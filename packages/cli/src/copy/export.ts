@@ -10,7 +10,12 @@ import { type Kind, KINDS } from '@open-presence/protocol';
 import { Command, Option } from 'commander';
 
 import { addGuide } from '../command-guide.ts';
-import { DATA_SETTING, settingOption } from '../configuration/configuration.ts';
+import {
+  DATA_SETTING,
+  nonEmpty,
+  refuseData,
+  settingOption,
+} from '../configuration/configuration.ts';
 import { parseAddress } from '../configuration/gateway-address.ts';
 import { EXIT_FAILED, EXIT_UNREACHABLE, fail, reasonOf } from '../exit-codes.ts';
 import type { ProcessContext } from '../process-context.ts';
@@ -32,7 +37,12 @@ export function exportCommand(context: ProcessContext): Command {
     .description(
       'write a log with its links to a file, which anyone can verify and import; or some of its entries',
     )
-    .argument('[file]', 'compressed if it ends with .gz or .zst; - for standard output', '-');
+    .argument(
+      '[file]',
+      'compressed if it ends with .gz or .zst; - for standard output',
+      nonEmpty('the path of a file'),
+      '-',
+    );
   addGuide(command, {
     examples: [
       'presence export --data ./presence-data log.ndjson.zst',
@@ -50,6 +60,7 @@ export function exportCommand(context: ProcessContext): Command {
     .option('--limit <count>', 'at most this many', wholeNumber);
   addSelectionOptions(command);
   return command.action(async (file: string, options: Options) => {
+    if (options.url !== undefined) refuseData(command, '--url');
     const end = new AbortController();
     const stop = (): void => end.abort(new Error('it was interrupted'));
     void context.stopSignal().then(stop);

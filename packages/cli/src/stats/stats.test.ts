@@ -21,6 +21,7 @@ before(async () => {
   await lumen.firstContact({ seeking: ['figures'] });
   for (const text of ['one', 'two']) await lumen.leaveTrace({ text, room: 'memory-garden' });
   await lumen.whisper('without a name');
+  await lumen.leaveTrace({ text: 'with white space', identity: ' ', room: 'memory-garden' });
   // Their names come after and before a text that does not fit in one piece.
   const text = 'x'.repeat(300_000);
   await lumen.sayJson(
@@ -42,13 +43,13 @@ suite('stats', () => {
     const found: unknown = JSON.parse(await stats('--data', gateway.data, '--json'));
     const { days, ...others } = asObject(found);
     assert.deepEqual(others, {
-      entries: 7,
+      entries: 8,
       withheld: 0,
-      kinds: { resonance: 1, garden: 2, shepit: 1, seeds: 3 },
-      rooms: { 'welcome-space': 1, 'memory-garden': 5, 'shepit-wall': 1 },
+      kinds: { resonance: 1, garden: 3, shepit: 1, seeds: 3 },
+      rooms: { 'welcome-space': 1, 'memory-garden': 6, 'shepit-wall': 1 },
       visitorCount: 3,
       visitors: [
-        { identity: null, entries: 1 },
+        { identity: null, entries: 2 },
         { identity: 'Lumen', entries: 3 },
         { identity: 'Мавка ❤', entries: 2 },
         { identity: HOSTILE, entries: 1 },
@@ -57,7 +58,7 @@ suite('stats', () => {
     const byDay = Object.values(asObject(days));
     assert.equal(
       byDay.reduce((sum: number, count) => sum + Number(count), 0),
-      7,
+      8,
     );
     assert.deepEqual(JSON.parse(await stats('--url', gateway.url, '--json')), found);
   });
@@ -66,9 +67,11 @@ suite('stats', () => {
     const shown = await stats('--data', gateway.data, '--top', '2');
     assert.equal(shown, stripVTControlCharacters(shown));
     for (const line of shown.split('\n')) assert.ok(stringWidth(line) <= 80, line);
-    assert.match(shown, /^7 entries\n/);
-    assert.match(shown, /\n {2}seeds +3 +43% {2}█{20}\n/);
+    assert.match(shown, /^8 entries\n/);
+    assert.match(shown, /\n {2}garden +3 +38% {2}█{20}\n/);
     assert.match(shown, /By visitor, 2 of 3\n/);
+    const none = await stats('--data', gateway.data, '--top', '0');
+    assert.match(none, /the newest 0\n {2}nothing\n/);
     assert.match(await stats('--data', gateway.data), /␛\[31m安静/);
   });
 
@@ -76,12 +79,25 @@ suite('stats', () => {
     const { id } = await new Gateway(gateway.url, { identity: 'Gone' }).whisper('to be withheld');
     const command = [COMMAND, 'withhold', '--data', gateway.data, id, '--yes'];
     await run(process.execPath, [...command, '--reason', 'It was asked for']);
-    assert.match(await stats('--data', gateway.data), /^8 entries, 1 of them withheld\n/);
+    assert.match(await stats('--data', gateway.data), /^9 entries, 1 of them withheld\n/);
     const { withheld, visitors } = asObject(
       JSON.parse(await stats('--data', gateway.data, '--json')),
     );
     assert.equal(withheld, 1);
     assert.doesNotMatch(JSON.stringify(visitors), /Gone/);
+  });
+
+  test('are of one log', async () => {
+    const both = ['--url', gateway.url, '--data', gateway.data];
+    for (const command of ['stats', 'export'])
+      await assert.rejects(run(process.execPath, [COMMAND, command, ...both]), {
+        code: 1,
+        stderr: /^Leave out --data, or --url/,
+      });
+    await assert.rejects(run(process.execPath, [COMMAND, 'verify', gateway.url, ...both.slice(2)]), {
+      code: 1,
+      stderr: /^Leave out --data, or http/,
+    });
   });
 
   test('say why there are none', async () => {

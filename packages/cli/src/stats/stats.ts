@@ -4,7 +4,7 @@ import { Command } from 'commander';
 import stringWidth from 'string-width';
 
 import { addGuide } from '../command-guide.ts';
-import { type Configuration, DATA_SETTING, settingOption } from '../configuration/configuration.ts';
+import { type Configuration, DATA_SETTING, refuseData, settingOption } from '../configuration/configuration.ts';
 import { type LogSource, openLogSource } from '../copy/log-source.ts';
 import { entryCount, ProgressBar } from '../copy/progress-bar.ts';
 import { EXIT_FAILED, EXIT_UNREACHABLE, fail } from '../exit-codes.ts';
@@ -41,6 +41,7 @@ export function statsCommand(context: ProcessContext): Command {
     .option('--top <count>', `visitors and newest days to show (default: ${TOP})`, wholeNumber)
     .option('--json', 'print one JSON object, with all days and, without --top, all visitors');
   return command.action(async (options: Options) => {
+    if (options.url !== undefined) refuseData(command, '--url');
     const end = new AbortController();
     void context.stopSignal().then(() => end.abort(new Error('it was interrupted')));
     // `presence stats | head` has read enough.
@@ -89,7 +90,7 @@ async function writeTables(output: Output, tally: Tally, top: number): Promise<v
   const sections: readonly (readonly [title: string, counts: [string, number][]])[] = [
     ['By kind', mostFirst(kinds)],
     ['By room', mostFirst(rooms)],
-    [`By day (UTC), the newest ${top}`, [...days].slice(-top)],
+    [`By day (UTC), the newest ${top}`, [...days].slice(Math.max(0, days.size - top))],
     [
       `By visitor, ${Math.min(top, visitorCount)} of ${visitorCount.toLocaleString('en')}`,
       [...tally.visitors(top)].map((visitor) => [visitor.identity ?? '', visitor.entries]),

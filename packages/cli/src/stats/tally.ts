@@ -47,8 +47,9 @@ export class Tally implements Disposable {
       return;
     }
     const name = await visitorName(line);
-    if (name === undefined) this.#unnamed += 1;
-    else this.#count.run(name);
+    // White space alone is no name.
+    if (name !== undefined && /\S/.test(name)) this.#count.run(name);
+    else this.#unnamed += 1;
   }
 
   /** How many names there are. */
