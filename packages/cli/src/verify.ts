@@ -13,7 +13,12 @@ import { statSync } from 'node:fs';
 import { Command } from 'commander';
 
 import { addGuide } from './command-guide.ts';
-import { type Configuration, DATA_SETTING, refuseData, settingOption } from './configuration/configuration.ts';
+import {
+  type Configuration,
+  DATA_SETTING,
+  refuseData,
+  settingOption,
+} from './configuration/configuration.ts';
 import { entryCount, ProgressBar } from './copy/progress-bar.ts';
 import { EXIT_DERIVED_FAULTS, EXIT_FAILED, fail } from './exit-codes.ts';
 import { verifyLines } from './log/verify-lines.ts';

@@ -208,11 +208,7 @@ async function run(context: ProcessContext, given: Task): Promise<void> {
   else if (options.dryRun !== true && selected > 0) throw new Error('it was not confirmed');
 }
 
-async function showSelected(
-  { state, ids }: Task,
-  found: Selected,
-  output: Output,
-): Promise<void> {
+async function showSelected({ state, ids }: Task, found: Selected, output: Output): Promise<void> {
   const { selected, alreadyWithheld, entries } = found;
   for (const entry of entries) await output.write(entryView(entry, output));
   const more = selected - entries.length;
@@ -221,9 +217,7 @@ async function showSelected(
     alreadyWithheld === 0 ? '' : ` ${entryCount(alreadyWithheld)} withheld or hidden already.`;
   const others = state === 'shown' ? new Set(ids).size - selected : 0;
   const notHidden =
-    others <= 0
-      ? ''
-      : ` ${entryCount(others)} not hidden: what was withheld cannot be put back.`;
+    others <= 0 ? '' : ` ${entryCount(others)} not hidden: what was withheld cannot be put back.`;
   await output.write(`${entryCount(selected)} to ${TEXTS[state].name}.${already}${notHidden}\n`);
 }
 

@@ -254,7 +254,13 @@ class Follower implements Orderer {
     const lastOfStream = async (): Promise<number> => {
       const manager = await jetstreamManager(connection, { checkAPI: false });
       const switched = this.#switched;
-      const read = await readStream(manager, this.#start.address);
+      const read = await readStream(manager, this.#start.address).catch((error: unknown) => {
+        this.#publisher.probe();
+        throw error;
+      });
+      // Where nobody says anything, nothing else would tell that nothing can be stored.
+      if (!read.isLed) this.#publisher.probe();
+      this.#reader.seen(read);
       const { lastSeq, readOnly, missingServers } = read;
       state.missingServers = missingServers;
       if (switched === this.#switched) this.#replica.setReadOnly(readOnly);
@@ -277,6 +283,6 @@ class Follower implements Orderer {
 /** If nobody answers for a stream, the client says that JetStream is off, whatever the reason is. */
 function reasonOf({ message }: Error): string {
   return /jetstream is not enabled/i.test(message)
-    ? 'no server leads it now. Most of them have to run, with JetStream on and room on their disks'
+    ? 'no server leads it now, or it was removed. Most of them have to run, with JetStream on and room on their disks'
     : message;
 }

@@ -94,10 +94,13 @@ suite('stats', () => {
         code: 1,
         stderr: /^Leave out --data, or --url/,
       });
-    await assert.rejects(run(process.execPath, [COMMAND, 'verify', gateway.url, ...both.slice(2)]), {
-      code: 1,
-      stderr: /^Leave out --data, or http/,
-    });
+    await assert.rejects(
+      run(process.execPath, [COMMAND, 'verify', gateway.url, ...both.slice(2)]),
+      {
+        code: 1,
+        stderr: /^Leave out --data, or http/,
+      },
+    );
   });
 
   test('say why there are none', async () => {

@@ -4,7 +4,12 @@ import { Command } from 'commander';
 import stringWidth from 'string-width';
 
 import { addGuide } from '../command-guide.ts';
-import { type Configuration, DATA_SETTING, refuseData, settingOption } from '../configuration/configuration.ts';
+import {
+  type Configuration,
+  DATA_SETTING,
+  refuseData,
+  settingOption,
+} from '../configuration/configuration.ts';
 import { type LogSource, openLogSource } from '../copy/log-source.ts';
 import { entryCount, ProgressBar } from '../copy/progress-bar.ts';
 import { EXIT_FAILED, EXIT_UNREACHABLE, fail } from '../exit-codes.ts';

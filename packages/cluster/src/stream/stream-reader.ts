@@ -11,7 +11,7 @@ import type { Publisher } from '../publishing/publisher.ts';
 import { ClusterRefusal } from './check-servers.ts';
 import { placeMessage } from './message.ts';
 import { StoredMessages } from './stored-messages.ts';
-import { readStream } from './stream.ts';
+import { readStream, type StreamState } from './stream.ts';
 
 const RETRY_MS = 500;
 /** How often the watchdog looks for missing messages, and how long they may be missing. */
@@ -42,6 +42,9 @@ export class StreamReader {
   /** The newest message of the stream when it was last asked. */
   #lastOfStream = Number.POSITIVE_INFINITY;
 
+  /** Ends the reading of messages, so that the stream is checked again. */
+  #stop = (): void => {};
+
   /** How often in a row a message and its replacement were both missing. */
   #missing = 0;
 
@@ -58,6 +61,11 @@ export class StreamReader {
 
   get streamId(): string {
     return this.#streamId;
+  }
+
+  /** A reader of a removed stream gets nothing more, and no fault, if one of its name was made since. */
+  seen({ id }: StreamState): void {
+    if (this.#streamId !== '' && id !== this.#streamId) this.#stop();
   }
 
   /** Reads until aborted. Throws if this is not the stream that the copy has followed, or a message cannot be understood. */
@@ -105,6 +113,7 @@ export class StreamReader {
     });
     const messages = await consumer.consume({ max_bytes: MAX_AHEAD, expires: EXPIRES_MS });
     const stop = (): void => messages.stop();
+    this.#stop = stop;
     using _watchdog = this.#watch(stop);
     using _aborting = addAbortListener(signal, stop);
     try {

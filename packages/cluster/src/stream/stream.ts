@@ -90,6 +90,8 @@ export interface StreamState {
   readonly lastSeq: number;
   /** Why no gateway stores anything now; undefined if they store. */
   readonly readOnly: string | undefined;
+  /** Whether a server leads it: without one, it takes no messages. */
+  readonly isLed: boolean;
   /** How many of its servers lack a part of the stream now. */
   readonly missingServers: number;
 }
@@ -110,7 +112,8 @@ export async function readStream(
   const readOnly = config.metadata?.[READ_ONLY];
   const others = cluster?.replicas ?? [];
   const missingServers = others.filter(({ current, offline }) => !current || offline).length;
-  return { logName, id, beginning, lastSeq: state.last_seq, readOnly, missingServers };
+  const isLed = cluster === undefined || cluster.leader !== undefined;
+  return { logName, id, beginning, lastSeq: state.last_seq, readOnly, isLed, missingServers };
 }
 
 /** Writes the reason where all gateways read it with the stream's state. Throws if the servers do not confirm it. */
