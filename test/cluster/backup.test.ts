@@ -80,7 +80,10 @@ test(
       await done('backup', backups, '--data', first.data);
       await sayings.say(members, 20, 20);
       await withholdAt(first, seq);
-      await done('restore', backups, '--data', copy, '--as-copy');
+      const restored = await presence('restore', backups, '--data', copy, '--as-copy');
+      assert.equal(restored.code, 0, restored.stderr);
+      // Which nobody may give beside --as-copy.
+      assert.ok(!restored.stdout.includes('--withheld'), restored.stdout);
       const url = cluster.servers.url;
       const third = running.use(
         await startGatewayProcess({ data: copy, args: ['--threads', '1', '--log', url] }),

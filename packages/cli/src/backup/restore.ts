@@ -63,7 +63,9 @@ export function restoreCommand(context: ProcessContext): Command {
         cases === undefined
           ? { missing: await missingCases(data, report.replaced) }
           : await repeatCases(data, report.name, cases);
-      const text = (): string => `${textOf(report, options)}${textOfCases(since)}`;
+      // A copy learns from its cluster what was withheld since.
+      const told = asCopy === true ? '' : textOfCases(since);
+      const text = (): string => `${textOf(report, options)}${told}`;
       context.stdout.write(json ? `${JSON.stringify({ ...report, ...since })}\n` : text());
     } catch (error) {
       const code = error instanceof RestoreRefusal ? EXIT_FAILED : EXIT_UNREACHABLE;
