@@ -90,7 +90,9 @@ export class StreamReader {
     const state = await readStream(await jetstreamManager(connection), address);
     const name = `The stream "${address.stream}"`;
     if (state.logName !== logName)
-      throw new WrongStream(`${name} orders another log: ${state.logName}, not ${logName}.`);
+      throw new WrongStream(
+        `${name} orders another log: ${state.logName}, not ${logName}. Name the stream of this one after the servers (--log nats://…/NAME), or start this gateway with an empty folder.`,
+      );
     this.#streamId ||= state.id;
     if (state.id !== this.#streamId)
       throw new WrongStream(
