@@ -87,6 +87,13 @@ suite('a mirror', () => {
     await Promise.all([origin.stop(), mirror.stop()]);
   });
 
+  test('names the setting where its first start finds no origin', async () => {
+    await using folder = await dataFolder();
+    await using origin = await startGatewayProcess();
+    const start = mirrorOf(`${origin.url}/elsewhere`, join(folder.path, 'mirror'));
+    await assert.rejects(start, /\/elsewhere \(--mirror or PRESENCE_MIRROR\): .*no such path/);
+  });
+
   test('serves what it has, and leads what is said to the origin, by every way', async () => {
     await using folder = await dataFolder();
     await using origin = await startGatewayProcess();

@@ -7,6 +7,7 @@ import type { Mirroring } from '@open-presence/gateway';
 import type { Logger } from 'pino';
 
 import type { Configuration } from '../configuration/configuration.ts';
+import { reasonOf } from '../exit-codes.ts';
 import { followOrigin, OriginChanged } from '../log/follow-origin.ts';
 
 export interface MirroredOrigin {
@@ -24,8 +25,15 @@ export async function mirroredOrigin(
   const onRetry = (error: Error): void => logger.warn(`mirror: ${error.message} Trying again.`);
   const gateway = new Gateway(mirror, { onRetry });
   if (existsSync(join(data, 'log.sqlite'))) return { gateway, name: undefined };
-  const { log } = await gateway.checkpoint();
-  return { gateway, name: log };
+  try {
+    const { log } = await gateway.checkpoint();
+    return { gateway, name: log };
+  } catch (error) {
+    throw new Error(
+      `The first start needs the origin, and cannot use ${mirror} (--mirror or PRESENCE_MIRROR): ${reasonOf(error).trim()}`,
+      { cause: error },
+    );
+  }
 }
 
 /** Follows the origin until disposed of, or until it fails by `OriginChanged`. The copy is served on then. */
