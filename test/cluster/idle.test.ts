@@ -41,6 +41,9 @@ test(
     await cluster.start(1);
     const { code } = await gateway.ends();
     assert.notEqual(code, 0);
-    assert.match(gateway.output(), /orders another log.* Name the stream of this one after the servers/);
+    assert.match(
+      gateway.output(),
+      /orders another log.* Name the stream of this one after the servers/,
+    );
   },
 );
