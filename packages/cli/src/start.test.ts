@@ -204,7 +204,23 @@ function withProcess(name: string, value: string): Record<string, string> {
 suite('a data folder that cannot be used', () => {
   // Root may read and write everything, unless it gives that up.
   const isRoot = process.getuid?.() === 0;
-  const under = isRoot ? ['setpriv', '--bounding-set', '-dac_override'] : [];
+  const under = isRoot ? ['setpriv', '--bounding-set', '-dac_override,-dac_read_search'] : [];
+
+  test('is reported if another user asks for its log', async () => {
+    await using folder = await dataFolder();
+    await using gateway = await startGatewayProcess({ data: folder.path });
+    await gateway.stop();
+    const command = [...under, process.execPath, COMMAND, 'verify', folder.path];
+    const [program = '', ...args] = command;
+    for (const path of [join(folder.path, 'log.sqlite'), folder.path]) {
+      await chmod(path, 0o000);
+      const { stderr } = await new Promise<{ stderr: string }>((resolve) => {
+        execFile(program, args, (_, __, text) => resolve({ stderr: text }));
+      });
+      await chmod(path, 0o700);
+      assert.match(stderr, /EACCES: permission denied, access '.*log\.sqlite'/);
+    }
+  });
 
   test('is reported if the gateway may not write to it', async () => {
     await using folder = await dataFolder();

@@ -7,12 +7,13 @@
  * Test: `packages/gateway/src/stores/sqlite/repair/verify.test.ts` “throws where there is no log
  *   that it can read”
  */
-import { existsSync } from 'node:fs';
+import { accessSync, constants, existsSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 
 import { StorageFault } from '../../../storage-fault.ts';
 import { openForReading, readMeta, readPragma } from '../database.ts';
 import type { DataPaths } from '../data-paths.ts';
+import { isMissing } from '../segment-record.ts';
 import { ENTRIES_TABLE } from './entry-row.ts';
 import { WITHHELD_TABLE } from '../withholding/withheld-table.ts';
 
@@ -107,7 +108,7 @@ export function openLogForReading(paths: DataPaths): DatabaseSync {
 
 /** Undefined if there is no log, or an empty file, which an interrupted first start leaves. */
 export function openLogIfExists(paths: DataPaths): DatabaseSync | undefined {
-  if (!existsSync(paths.log)) return undefined;
+  if (!isReadableFile(paths.log)) return undefined;
   const db = openForReading(paths.log);
   try {
     const tables = db.prepare('SELECT count(*) AS tables FROM sqlite_schema').get()?.['tables'];
@@ -119,6 +120,17 @@ export function openLogIfExists(paths: DataPaths): DatabaseSync | undefined {
     return db;
   } catch (error) {
     if (db.isOpen) db.close();
+    throw error;
+  }
+}
+
+/** False if there is no such file. Throws if this user may not read it, which SQLite would not say. */
+function isReadableFile(path: string): boolean {
+  try {
+    accessSync(path, constants.R_OK);
+    return true;
+  } catch (error) {
+    if (isMissing(error)) return false;
     throw error;
   }
 }
