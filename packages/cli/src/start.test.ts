@@ -110,6 +110,9 @@ suite('a start', () => {
       await command.until(stored);
       const [output] = await command.until(/[^]*^GET unmatched 404, \d+ bytes, \d+\.\d ms\r$/m);
       assert.doesNotMatch(output, /Lumen|quiet/);
+      // The gateway would outlive its terminal.
+      command.child.stdin?.write(CTRL_C);
+      assert.equal(await command.ended, 0);
     },
   );
 
