@@ -103,10 +103,13 @@ const context: ProcessContext = {
     };
     process.on('SIGTERM', stop);
     process.on('SIGINT', stop);
-    process.on('SIGHUP', () => {
-      for (const log of outputs.values()) log.reopen();
-      onReload?.();
-    });
+    if (onReload !== undefined)
+      process.on('SIGHUP', () => {
+        for (const log of outputs.values()) log.reopen();
+        onReload();
+      });
+    // The terminal was closed. Under nohup, standard input is none.
+    else if (process.stdin.isTTY) process.on('SIGHUP', stop);
     process.on('SIGUSR2', () => {});
     return promise;
   },

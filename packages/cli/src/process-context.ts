@@ -34,7 +34,8 @@ export interface ProcessContext {
   requestLog(file: string | undefined, logger: Logger): RequestLogOptions;
   /**
    * Resolves with the name of the first SIGTERM or SIGINT; a second one ends the process. From the call
-   * on, SIGHUP opens log files again and calls `onReload`, and SIGUSR2 does nothing.
+   * on, SIGUSR2 does nothing. With `onReload`, SIGHUP opens log files again and calls it; otherwise it is as
+   * SIGTERM on a terminal.
    */
   stopSignal(onReload?: () => void): Promise<string>;
   /** The program that started the process and watches it. */

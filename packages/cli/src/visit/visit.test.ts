@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -508,6 +509,26 @@ suite('a terminal', needs('script'), () => {
     assert.equal(await screen(0, 'read', 'seeds', '--limit', '1'), shown);
     const whole = await screen(80, 'entry', seed?.id ?? '');
     assert.equal(whole.match(/word/g)?.length, 2000);
+  });
+
+  test('that is closed ends what runs on it', async () => {
+    const words = [process.execPath, COMMAND, 'watch', '--identity', 'Sleeper'];
+    const command = `exec ${words.map((word) => `'${word}'`).join(' ')}`;
+    const script = start(['script', '--quiet', '--command', command, '/dev/null']);
+    await until(
+      async () => await (await fetch(`${gateway.url}/api/presence`)).text(),
+      (present) => present.includes('Sleeper'),
+      String,
+    );
+    const children = `/proc/${script.pid}/task/${script.pid}/children`;
+    const pid = Number(await readFile(children, 'utf8'));
+    script.kill('SIGKILL');
+    await endOf(script);
+    await until(
+      async () => existsSync(`/proc/${pid}`),
+      (runs) => !runs,
+      () => 'It goes on without its terminal.',
+    );
   });
 
   test('says how to go on', async () => {
