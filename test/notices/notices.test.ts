@@ -36,8 +36,14 @@ test('is received as JSON and as a form, listed, shown and closed, and tells its
   assert.match(list.stdout, /A form/);
   const shown = await presence('notices', 'show', first, '--data', data);
   assert.match(shown.stdout, /"contact":"me@example\.org"/);
-  const unclear = await presence('notices', 'close', first, '--data', data);
-  assert.equal(unclear.code, 1);
+  for (const unclear of [
+    ['close', first],
+    ['list', first],
+    ['show'],
+    ['show', first, '--reason', 'It stays'],
+    ['erase', first, '--reason', 'It goes'],
+  ])
+    assert.equal((await presence('notices', ...unclear, '--data', data)).code, 1, unclear.join(' '));
   await presence('notices', 'close', first, '--reason', 'It stays', '--data', data);
   const { received, closed, ...rest } = await stateOf(url, first);
   assert.deepEqual(rest, { number: first, state: 'closed', reason: 'It stays' });

@@ -48,11 +48,12 @@ export function noticesCommand(context: ProcessContext): Command {
   return command.action(async (action: string, number: string | undefined, options: Options) => {
     const { reason, json = false } = options;
     const isUnclear =
-      (action !== 'list' && number === undefined) || (action === 'close' && reason === undefined);
+      (action === 'list') !== (number === undefined) ||
+      (action === 'close') !== (reason !== undefined);
     await askAsOwner(context, options, {
       what: `${action} notices of "${options.data}"`,
       refusal: isUnclear
-        ? 'say which notice by its number; --reason says why it closes.'
+        ? '"list" takes neither a number nor --reason, "close" takes both, "show" and "erase" take a number.'
         : undefined,
       async ask(access) {
         const { signal } = new AbortController();
