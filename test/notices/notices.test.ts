@@ -43,7 +43,11 @@ test('is received as JSON and as a form, listed, shown and closed, and tells its
     ['show', first, '--reason', 'It stays'],
     ['erase', first, '--reason', 'It goes'],
   ])
-    assert.equal((await presence('notices', ...unclear, '--data', data)).code, 1, unclear.join(' '));
+    assert.equal(
+      (await presence('notices', ...unclear, '--data', data)).code,
+      1,
+      unclear.join(' '),
+    );
   await presence('notices', 'close', first, '--reason', 'It stays', '--data', data);
   const { received, closed, ...rest } = await stateOf(url, first);
   assert.deepEqual(rest, { number: first, state: 'closed', reason: 'It stays' });

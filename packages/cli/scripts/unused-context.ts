@@ -7,12 +7,14 @@ export function unusedContext(): ProcessContext {
     throw new Error('no command runs here');
   };
   const outputs = { logger: unused, serviceOutput: unused, requestLog: unused };
-  const functions = { ...outputs, stopSignal: unused, serviceManager: unused, setExitCode: unused };
+  const ends = { stopSignal: unused, setExitCode: unused, exit: unused };
   return {
     stdin,
     stdout,
     stderr,
-    ...functions,
+    ...outputs,
+    ...ends,
+    serviceManager: unused,
     fileThreads: undefined,
     passedSockets: 0,
     configurationFolder: '',

@@ -121,6 +121,9 @@ const context: ProcessContext = {
   setExitCode(code) {
     process.exitCode = code;
   },
+  exit() {
+    void closeOutputs().then(() => process.exit());
+  },
 };
 
 const program = await createProgram(context, manifest.version, process.argv[2]);
@@ -146,4 +149,8 @@ try {
   }
   process.exitCode = error instanceof CommanderError ? error.exitCode : 1;
 }
-await Promise.all([...outputs.values()].map((log) => log.close()));
+await closeOutputs();
+
+async function closeOutputs(): Promise<void> {
+  await Promise.all([...outputs.values()].map((log) => log.close()));
+}

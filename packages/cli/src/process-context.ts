@@ -42,4 +42,6 @@ export interface ProcessContext {
   serviceManager(): ServiceManager;
   /** The process exits with this code once it has nothing left to do. */
   setExitCode(code: number): void;
+  /** Ends the process once its output is written, whatever is under way. */
+  exit(): void;
 }

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
-import { connect } from 'node:net';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { json, text } from 'node:stream/consumers';
 import { suite, test } from 'node:test';
@@ -258,6 +259,26 @@ suite('a gateway that receives a signal', () => {
     process.kill(gateway.pid, 'SIGTERM');
     assert.deepEqual(await gateway.ended, { code: null, signal: 'SIGTERM' });
     socket.destroy();
+  });
+
+  test('ends at once if it waits for its origin during the start', async () => {
+    await using folder = await dataFolder();
+    const origin = createServer();
+    const asked = once(origin, 'connection');
+    origin.listen(0, '127.0.0.1');
+    await once(origin, 'listening');
+    const { port } = origin.address() as AddressInfo;
+    const args = ['serve', '--data', folder.path, '--mirror', `http://127.0.0.1:${port}`];
+    const gateway = spawn(process.execPath, [MAIN, ...args], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const [socket] = (await asked) as [Socket];
+    const ended = once(gateway, 'close');
+    gateway.kill('SIGTERM');
+    assert.match(await text(gateway.stdout), /resting: before the start was complete/);
+    assert.deepEqual(await ended, [0, null]);
+    socket.destroy();
+    origin.close();
   });
 });
 

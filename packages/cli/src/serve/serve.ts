@@ -38,7 +38,7 @@ export function serveCommand(context: ProcessContext): Command {
     examples: ['presence serve --data ./presence-data --port 7410'],
     exitCodes: [0, 1],
     notes:
-      'Serves until Ctrl-C or SIGTERM: finishes what is under way then. A second signal ends it at once.',
+      'Serves until Ctrl-C or SIGTERM: finishes what is under way then. A second signal ends it at once, and so does the first during the start.',
   });
   return command.action(async (configuration: Configuration) => {
     await serve(configuration, context);
@@ -53,12 +53,18 @@ async function serve(given: Configuration, context: ProcessContext): Promise<voi
   // Before the start, so that a signal during it is not lost.
   let reload = (): void => {};
   const stopSignal = context.stopSignal(() => reload());
+  let isStarting = true;
+  void stopSignal.then((signal) => {
+    logger.info({ signal }, isStarting ? 'resting: before the start was complete' : RESTING);
+    if (isStarting) context.exit();
+  });
   const terminal = context.stdout.isTTY === true ? context.serviceOutput('stdout') : undefined;
   const report = startReport(terminal, logger, { ...configuration, canShareAddress });
   const origin = await mirroredOrigin(configuration, logger);
   // Before the gateway, so that it goes on while the gateway stops.
   using manager = context.serviceManager();
   await using gateway = await start(configuration, { context, logger, report, origin, listen });
+  isStarting = false;
   if (!hasPages()) logger.warn(`the pages are not built, and browsers get JSON. ${PAGES_MEND}`);
   const reason = gateway.readOnly();
   report.serving(gateway.address, {
@@ -76,9 +82,10 @@ async function serve(given: Configuration, context: ProcessContext): Promise<voi
   reload = () => void readAgain(gateway, logger);
   manager.ready(() => gateway.turn());
   await using _following = origin && followForServing(origin.gateway, gateway.mirroring, logger);
-  const signal = await stopSignal;
-  logger.info({ signal }, 'resting: finishing what is under way; once more to end at once');
+  await stopSignal;
 }
+
+const RESTING = 'resting: finishing what is under way; once more to end at once';
 
 const NO_CONTACT =
   'the gateway is public, and says nowhere how to reach you: set "contact" in a language file (--language), and read docs/answering.md';
