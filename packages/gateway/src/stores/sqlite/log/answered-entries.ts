@@ -21,6 +21,14 @@ interface AnsweredEntry {
   readonly facets: Uint8Array;
 }
 
+interface Derived {
+  readonly facets: Buffer;
+  readonly answered: Seq | undefined;
+}
+
+/** Most entries have none: a new buffer for each would cost more than the rest. */
+const NONE: Derived = { facets: Buffer.alloc(0), answered: undefined };
+
 export class AnsweredEntries {
   readonly #find: StatementSync;
 
@@ -42,12 +50,13 @@ export class AnsweredEntries {
    * The facets of a small entry that only indexes have. One of them names the author of `answered` while that is
    * shown.
    */
-  derived(row: EntryRow): { readonly facets: Buffer; readonly answered: Seq | undefined } {
-    if (row.withheld !== undefined) return { facets: Buffer.alloc(0), answered: undefined };
+  derived(row: EntryRow): Derived {
+    if (row.withheld !== undefined) return NONE;
     const found = this.#answered(row.answered);
     const answered = found?.isWithheld === true ? undefined : found;
     const body = row.text.subarray(row.head);
     const mayMention = row.large === undefined && body.includes(AT);
+    if (found === undefined && !mayMention) return NONE;
     const texts = mayMention ? stringValuesIn(body) : [];
     return { facets: derivedFacets(texts, answered?.facets), answered: found?.seq };
   }
