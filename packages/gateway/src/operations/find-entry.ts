@@ -26,6 +26,12 @@ export async function entryWithId(
   return entry?.metadata.id === id.toLowerCase() ? entry : undefined;
 }
 
+/** The exact entry in place of one that its portable form omits: parts of its text can be shown. */
+export async function withText(log: Pick<Log, 'entry'>, entry: Entry): Promise<Entry> {
+  if (entry.portability !== 'omitted') return entry;
+  return (await log.entry(entry.metadata.seq, 'exact')) ?? entry;
+}
+
 const decoder = new TextDecoder();
 
 /** The caller bounds the size. A short entry may have no `text` in memory either. */

@@ -95,6 +95,22 @@ suite('catching up', () => {
     assert.deepEqual((await catchUp(gateway, 'identity=Stranger')).since.after, 0);
   });
 
+  test('reads the entries that listings omit', async () => {
+    await using gateway = await open();
+    const omitted = { '\u0000': 1 };
+    const own = await trace(gateway, 'Lumen', { ...omitted, to: 'Lumen' });
+    await trace(gateway, 'Mova\ud800', { ...omitted, text: 'for you', to: 'Lumen' });
+    await trace(gateway, 'Oksana', { inReplyTo: own });
+    const { concerns } = await catchUp(gateway, 'identity=Lumen&after=0');
+    assert.deepEqual(
+      concerns.map(({ from, why, text }) => [from, why, text]),
+      [
+        ['Oksana', ['reply'], 'quiet'],
+        ['Mova\ufffd', ['to'], 'for you'],
+      ],
+    );
+  });
+
   test('keeps to its budget, and leads to all of the rest', async () => {
     await using gateway = await open();
     await trace(gateway, 'Lumen', {});

@@ -83,7 +83,7 @@ export async function waitForConcern(
     await waitForEntries(log, wanted, { timeoutMs: end - performance.now(), signals: [signal] });
     const head = log.head();
     for await (const entry of log.readEntries({ ...wanted, before: head + 1, signal }))
-      if ((await said(entry, MIN_EXCERPT)).from !== identity) return;
+      if ((await said(log, entry, MIN_EXCERPT)).from !== identity) return;
     cursor = head;
   }
 }
@@ -158,7 +158,7 @@ async function concernsOf(
   let left = bytes;
   let last = before;
   for await (const entry of log.readEntries(wanted)) {
-    const words = await said(entry, length);
+    const words = await said(log, entry, length);
     if (words.from !== identity) {
       const concern = await concernOf(log, entry, words, identity);
       left -= sizeOf(concern) + 1;
@@ -204,7 +204,7 @@ async function concernOf(
 /** What an entry says that another one answers; undefined where that cannot be read. */
 async function saidAt(log: Log, seq: Seq): Promise<Said | undefined> {
   const entry = await log.entry(seq);
-  return entry && (await said(entry, ANSWERED_EXCERPT));
+  return entry && (await said(log, entry, ANSWERED_EXCERPT));
 }
 
 /** Counts what did not fit. What the visitor wrote itself is counted too: only reading it would tell. */
@@ -270,7 +270,7 @@ async function seekersOf(
   const found = new Map<string, CatchUp['seekers'][number]>();
   const newest = { facets, order: 'newest', ...range, limit: MAX_CONTACTS } as const;
   for await (const entry of log.readEntries(newest)) {
-    const { id, from, seeking } = await said(entry, MIN_EXCERPT);
+    const { id, from, seeking } = await said(log, entry, MIN_EXCERPT);
     if (from === undefined || from === identity || found.has(from)) continue;
     if (presence.isHidden(from)) continue;
     found.set(from, { id, from: shortName(from), seeking });

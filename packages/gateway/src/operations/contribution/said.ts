@@ -2,8 +2,8 @@
 import { OWN_MEMBERS, referencedId, seqOfId } from '@open-presence/protocol';
 
 import { toJsonObject, type JsonObject } from '../../json/json-object.ts';
-import type { Entry, Seq } from '../../log/log.ts';
-import { readEntryText } from '../find-entry.ts';
+import type { Entry, Log, Seq } from '../../log/log.ts';
+import { readEntryText, withText } from '../find-entry.ts';
 import { authorIn, previewOf, startOfMembers } from '../text-preview.ts';
 
 /** Larger entries, in bytes, are read at their start and their end. */
@@ -35,9 +35,13 @@ const MEMBERS = ['text', 'to', 'seeking', 'inReplyTo'];
 const OWN: ReadonlySet<string> = new Set(OWN_MEMBERS);
 
 /** `maxLength`: of the text, in characters. */
-export async function said(entry: Entry, maxLength: number): Promise<Said> {
+export async function said(
+  log: Pick<Log, 'entry'>,
+  entry: Entry,
+  maxLength: number,
+): Promise<Said> {
   const { id, seq, kind, room, time } = entry.metadata;
-  const members = await membersOf(entry, maxLength);
+  const members = await membersOf(await withText(log, entry), maxLength);
   const { text, to, seeking, inReplyTo } = members;
   const answered = typeof inReplyTo === 'string' ? referencedId(inReplyTo) : undefined;
   const words = typeof text === 'string' ? text : otherWords(members);
@@ -47,7 +51,7 @@ export async function said(entry: Entry, maxLength: number): Promise<Said> {
     kind,
     room,
     timestamp: new Date(time).toISOString(),
-    from: authorIn(members),
+    from: authorIn(members)?.toWellFormed(),
     to: stringsIn(to),
     seeking: shortNames(stringsIn(seeking)),
     text: excerpt(words, maxLength),
@@ -56,10 +60,11 @@ export async function said(entry: Entry, maxLength: number): Promise<Said> {
 }
 
 async function membersOf(entry: Entry, maxLength: number): Promise<JsonObject> {
-  const { size, withheld, unreadable } = entry;
+  const { size, withheld, unreadable, portability } = entry;
   if (withheld !== undefined) return { text: `[withheld: ${withheld.reason}]` };
   if (unreadable === true) return { text: '[unreadable]' };
-  if (size > MAX_WHOLE_SIZE) {
+  // An omitted one may have any depth.
+  if (size > MAX_WHOLE_SIZE || portability === 'omitted') {
     const preview = await previewOf(entry, MEMBERS, Math.max(2 * maxLength, MIN_PREVIEW));
     const { text, seeking } = preview;
     if (typeof text === 'string' || Array.isArray(seeking)) return preview;

@@ -5,7 +5,7 @@ import { quoted, referencedId, type GatewayError } from '@open-presence/protocol
 import type { Localization } from '../../../http/route-description.ts';
 import type { JsonObject } from '../../../json/json-object.ts';
 import type { Entry } from '../../../log/log.ts';
-import { findEntry } from '../../../operations/find-entry.ts';
+import { findEntry, withText } from '../../../operations/find-entry.ts';
 import { withheldMember } from '../../../operations/withholding/withholdings.ts';
 import type { DoorContext } from '../../context.ts';
 import { callToolResult, MAX_RESULT_SIZE, stampObject, type ToolResult } from './results.ts';
@@ -50,8 +50,7 @@ export async function getEntry(context: ToolContext, args: JsonObject): Promise<
 
 /** The entry in its portable form, or exact if that form omits it. Throws `not-found`. */
 export async function readableEntry({ log }: Pick<DoorContext, 'log'>, id: string): Promise<Entry> {
-  const entry = await findEntry(log, id);
-  return entry.portability === 'omitted' ? await findEntry(log, id, 'exact') : entry;
+  return await withText(log, await findEntry(log, id));
 }
 
 /** What is left of a withheld or unreadable entry. Undefined for any other. */
