@@ -116,8 +116,11 @@ suite('presence withhold', () => {
     const good = new Gateway(url, { identity: 'B' });
     const asked = await good.leaveTrace('Who is buying bread today?');
     const flood = (number: number) => new Gateway(url, { identity: `bot-${number}` });
-    for (let number = 0; number < 30; number += 1)
-      await flood(number).leaveTrace({ text: `Buy ${SECRET} now`, tags: [['x']] });
+    for (let number = 0; number < 30; number += 1) {
+      // Listings omit the first two.
+      const tags = number < 2 ? { '\u0000': 1 } : [['x']];
+      await flood(number).leaveTrace({ text: `Buy ${SECRET} now`, tags });
+    }
     // Its end is in another piece than its start.
     await flood(31).leaveTrace({ text: 'see', note: `${'x'.repeat(2_000_000)} Buy ${SECRET} now` });
     await good.leaveTrace('Buy me a drum');

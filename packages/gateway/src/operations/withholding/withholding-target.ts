@@ -9,7 +9,7 @@ import { type JsonObject, toJsonObject } from '../../json/json-object.ts';
 import { facet } from '../../log/facet.ts';
 import type { Entry, Selection, Seq } from '../../log/log.ts';
 import type { OperationsContext } from '../context.ts';
-import { findEntry, readEntryText } from '../find-entry.ts';
+import { findEntry, readEntryText, withText } from '../find-entry.ts';
 import { boundedSelection } from '../read-page.ts';
 import { authorIn, previewOf } from '../text-preview.ts';
 
@@ -182,8 +182,9 @@ export async function* textsOf(
 ): AsyncGenerator<string> {
   const { entries } = await readTarget(context, target, signal);
   const yieldTurn = yieldPeriodically();
-  for await (const { entry } of entries) {
-    if (entry === undefined || (entry.withheld?.state ?? 'hidden') !== 'hidden') continue;
+  for await (const { entry: found } of entries) {
+    if (found === undefined || (found.withheld?.state ?? 'hidden') !== 'hidden') continue;
+    const entry = await withText(context.log, found);
     const { id } = entry.metadata;
     if (entry.size <= MAX_PARSED) {
       const members = toJsonObject(JSON.parse(await readEntryText(entry)));
