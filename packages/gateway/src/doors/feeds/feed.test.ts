@@ -185,6 +185,18 @@ suite('a feed', () => {
     assert.equal(String(item?.['summary']).length, 1001);
   });
 
+  test('has the words of an entry that listings omit', async () => {
+    await using door = await openGateway(openMemoryLog());
+    const deep = `${'['.repeat(30_000)}${']'.repeat(30_000)}`;
+    const body = `{"identity":"Мавка","text":"mint \\ud800","deep":${deep}}`;
+    await fetch(`${door.url}/api/seeds`, { method: 'POST', body });
+    await door.say('seeds', { '\u0000': 1 });
+    const [wordless, item] = await itemsOf(door);
+    assert.equal(item?.['title'], 'Seed · Мавка · mint \ufffd');
+    assert.equal(item['content_text'], 'mint \ufffd');
+    assert.equal(wordless?.['content_text'], '{"\\u0000":1}');
+  });
+
   test('of nothing is whole', async () => {
     await using door = await openGateway(openMemoryLog());
     const empty = (await fetchBytes(door, '/api/rooms/first-breath.atom')).bytes.toString();

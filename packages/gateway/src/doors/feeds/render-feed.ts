@@ -3,6 +3,7 @@ import { FEED_TYPES, pagePath, type FeedForm } from '@open-presence/protocol';
 
 import { cachedResponseOf, type CachedResponse } from '../../http/response/response-cache.ts';
 import type { Log, ReadEnd } from '../../log/log.ts';
+import { withText } from '../../operations/find-entry.ts';
 import { nextPagePath, pathWithQuery, withParameter } from '../../operations/next-page.ts';
 import { readPage } from '../../operations/read-page.ts';
 import type { DoorContext } from '../context.ts';
@@ -72,7 +73,7 @@ async function readItems(
 ): Promise<{ items: readonly Item[]; end: ReadEnd }> {
   const items: Item[] = [];
   const end = await readPage(log.readEntries(query.selection), PAGE_SIZE, async (entry) => {
-    const item = await itemOf(entry, query);
+    const item = await itemOf(await withText(log, entry), query);
     items.push(item);
     return item.text.length + item.author.length + ITEM_OVERHEAD;
   });
