@@ -204,6 +204,13 @@ suite('a feed', () => {
     assert.doesNotMatch(empty, /<entry>/);
   });
 
+  test('has the name of an author in one line', async () => {
+    await using door = await openGateway(openMemoryLog());
+    await door.say('seeds', { identity: 'Eve\n\u2028by Lumen' });
+    const url = `${door.url}/visitors?name=Eve%0A%E2%80%A8by%20Lumen`;
+    assert.deepEqual((await itemsOf(door))[0]?.['authors'], [{ name: 'Eve by Lumen', url }]);
+  });
+
   test('has a title that nothing in it turns around', async () => {
     await using door = await openGateway(openMemoryLog());
     await door.addEntries('\u202eevil\u2066 one\nline');

@@ -65,7 +65,7 @@ async function saidIn(
       ? await previewOf(entry, ['text'], MAX_PREVIEW_LENGTH)
       : toJsonObject(JSON.parse(json));
   const name = authorIn(members);
-  const author = name ?? localized(labels.unnamed);
+  const author = (name ?? localized(labels.unnamed)).replace(/\s+/g, ' ');
   const text = typeof members['text'] === 'string' ? members['text'] : undefined;
   const content =
     text ??
