@@ -39,6 +39,7 @@ export class MultipartReader {
   /** Throws a `MultipartError`. */
   end(): void {
     if (this.#state === 'epilogue') return;
+    if (this.#state === 'headers' && /^--[ \t\r]*$/.test(this.#rest.toString('latin1'))) return;
     const boundary = this.#delimiter.toString('latin1', 1);
     throw new MultipartError(
       this.#state === 'preamble'
@@ -74,13 +75,14 @@ export class MultipartReader {
 
   #readHeaders(): boolean {
     const rest = this.#rest;
-    if (rest.length < 2) return false;
-    if (rest.toString('latin1', 0, 2) === '--') {
+    const text = rest.toString('latin1', 0, MAX_HEADER_SIZE);
+    const line = /^(--)?[ \t]*\r?\n/.exec(text);
+    if (line === null && text.includes('\n')) throw new MultipartError(GOES_ON);
+    if (line?.[1] !== undefined) {
       this.#state = 'epilogue';
       this.#rest = EMPTY;
       return false;
     }
-    const text = rest.toString('latin1', 0, MAX_HEADER_SIZE);
     const end = /\n\r?\n/.exec(text);
     if (end === null) {
       if (rest.length < MAX_HEADER_SIZE) return false;
@@ -96,6 +98,8 @@ export class MultipartReader {
   }
 }
 
+const GOES_ON =
+  'a line that begins with the boundary goes on: the boundary must be one that is in no field';
 const NO_NAME =
   'a part has no name: each needs the header Content-Disposition: form-data; name="…"';
 
