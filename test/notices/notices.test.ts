@@ -24,8 +24,9 @@ test('is received as JSON and as a form, listed, shown and closed, and tells its
   const first = await give(url, { what: 'an entry', why: WHY, contact: 'me@example.org' });
   const form = new FormData();
   for (const [name, value] of Object.entries({ what: 'two', why: 'A form' })) form.set(name, value);
-  const answer = await fetch(`${url}/api/notice`, { method: 'POST', body: form });
+  const answer = await fetch(`${url}/api/notice?what=x`, { method: 'POST', body: form });
   assert.equal(answer.status, 201);
+  assert.match(await answer.clone().text(), /"notes":\["\\"what\\" had no effect/);
   const second = (await answer.json()) as Record<string, string>;
   assert.equal(answer.headers.get('location'), `/api/notice/${second['number']}`);
   const { mode } = await stat(join(data, 'notices', `${first}.json`));

@@ -1,6 +1,6 @@
 /** Notices to the owner (PROTOCOL.md section 23): they are received, and their state is told. */
 import { isDisconnected } from '../../http/context.ts';
-import { takenNames } from '../../http/parameters/parameter-check.ts';
+import { notesIn, takenNames } from '../../http/parameters/parameter-check.ts';
 import { bodyChunks, discardBody } from '../../http/request/request-body.ts';
 import { JSON_TYPE, NO_STORE } from '../../http/response/headers.ts';
 import { jsonBody, sendResponse } from '../../http/response/response.ts';
@@ -35,7 +35,8 @@ async function receiveNotice(context: DoorRequest): Promise<void> {
     const number = await app.notices.receive(form.convertChunks(bodyChunks(request)));
     if (isDisconnected(context)) return;
     const path = `${NOTICE_PATH}/${number}`;
-    await send(context, 201, { ...(await app.notices.state(number)), path }, { Location: path });
+    const body = { ...(await app.notices.state(number)), path, ...notesIn(request) };
+    await send(context, 201, body, { Location: path });
   } finally {
     discardBody(request);
   }
