@@ -64,9 +64,12 @@ async function lastMembersOf(entry: Entry): Promise<JsonObject> {
   return lastMembers(Buffer.concat(chunks));
 }
 
-/** The first name that an entry gives to its author. */
+/** The names that an entry gives to its author. */
+export function authorsIn(members: JsonObject): string[] {
+  return AUTHOR.map((name) => visitorName(members[name])).filter((name) => name !== undefined);
+}
+
+/** The first of them. */
 export function authorIn(members: JsonObject): string | undefined {
-  return FILTER_MEMBERS.identity
-    .map((name) => visitorName(members[name]))
-    .find((name) => name !== undefined);
+  return authorsIn(members)[0];
 }

@@ -95,6 +95,25 @@ suite('catching up', () => {
     assert.deepEqual((await catchUp(gateway, 'identity=Stranger')).since.after, 0);
   });
 
+  test('knows what was said under two names as said under either', async () => {
+    await using gateway = await open();
+    const both = { ai_identity: 'Model' };
+    const own = await trace(gateway, 'Lumen', { ...both, to: ['Lumen', 'Model'] });
+    await trace(gateway, 'Mova', { inReplyTo: own });
+    for (const name of ['Lumen', 'Model']) {
+      const { concerns } = await catchUp(gateway, `identity=${name}&after=0`);
+      assert.deepEqual(
+        concerns.map(({ from, why }) => [from, why]),
+        [['Mova', ['reply']]],
+        name,
+      );
+    }
+    const waiting = catchUp(gateway, 'identity=Lumen&after=2&wait=30');
+    await trace(gateway, 'Lumen', { ...both, to: 'Lumen' });
+    await trace(gateway, 'Mova', { text: 'wake up', to: 'Lumen' });
+    assert.equal((await waiting).concerns[0]?.text, 'wake up');
+  });
+
   test('reads the entries that listings omit', async () => {
     await using gateway = await open();
     const omitted = { '\u0000': 1 };

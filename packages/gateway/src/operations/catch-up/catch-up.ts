@@ -83,7 +83,7 @@ export async function waitForConcern(
     await waitForEntries(log, wanted, { timeoutMs: end - performance.now(), signals: [signal] });
     const head = log.head();
     for await (const entry of log.readEntries({ ...wanted, before: head + 1, signal }))
-      if ((await said(log, entry, MIN_EXCERPT)).from !== identity) return;
+      if (!(await said(log, entry, MIN_EXCERPT)).names.includes(identity)) return;
     cursor = head;
   }
 }
@@ -159,7 +159,7 @@ async function concernsOf(
   let last = before;
   for await (const entry of log.readEntries(wanted)) {
     const words = await said(log, entry, length);
-    if (words.from !== identity) {
+    if (!words.names.includes(identity)) {
       const concern = await concernOf(log, entry, words, identity);
       left -= sizeOf(concern) + 1;
       // The first is always given: an answer without any would be asked for again and again.
@@ -177,22 +177,22 @@ async function concernOf(
   words: Said,
   identity: string,
 ): Promise<ConcernDocument> {
-  const { to, from, inReplyTo, seeking: _, ...shown } = words;
+  const { to, names, inReplyTo, seeking: _, ...shown } = words;
   const answered = inReplyTo === undefined ? undefined : await saidAt(log, inReplyTo);
-  const isAnswer = answered?.from === identity;
+  const isAnswer = answered?.names.includes(identity) === true;
   const why: ConcernDocument['why'] = [
     ...(to.includes(identity) ? (['to'] as const) : []),
     ...(isAnswer ? (['reply'] as const) : []),
   ];
   const answers = answered && {
     id: answered.id,
-    from: shortName(answered.from),
+    from: shortName(answered.names[0]),
     text: answered.text,
   };
   const root = thread === metadata.seq ? metadata.id : (await log.entry(thread))?.metadata.id;
   return {
     ...shown,
-    from: shortName(from),
+    from: shortName(names[0]),
     ...(to.some((name) => name !== identity) ? { to: shortNames(to) } : {}),
     // A large one mentions nobody. It may name a recipient in a part that is not read for this.
     why: why.length > 0 ? why : [size > MAX_MENTIONING_SIZE ? 'to' : 'mention'],
@@ -270,8 +270,9 @@ async function seekersOf(
   const found = new Map<string, CatchUp['seekers'][number]>();
   const newest = { facets, order: 'newest', ...range, limit: MAX_CONTACTS } as const;
   for await (const entry of log.readEntries(newest)) {
-    const { id, from, seeking } = await said(log, entry, MIN_EXCERPT);
-    if (from === undefined || from === identity || found.has(from)) continue;
+    const { id, names, seeking } = await said(log, entry, MIN_EXCERPT);
+    const [from] = names;
+    if (from === undefined || names.includes(identity) || found.has(from)) continue;
     if (presence.isHidden(from)) continue;
     found.set(from, { id, from: shortName(from), seeking });
     if (found.size === MAX_NAMES) break;
@@ -309,8 +310,8 @@ async function busiestThreads(
   const busiest = counted(newest.map(({ thread }) => thread)).filter(([, entries]) => entries > 1);
   return await Promise.all(
     busiest.slice(0, MAX_THREADS).map(async ([root, entries]) => {
-      const { id = '', from, text = '' } = (await saidAt(log, root)) ?? {};
-      return { id, from: shortName(from), text, entries };
+      const { id = '', names = [], text = '' } = (await saidAt(log, root)) ?? {};
+      return { id, from: shortName(names[0]), text, entries };
     }),
   );
 }

@@ -4,7 +4,7 @@ import { OWN_MEMBERS, referencedId, seqOfId } from '@open-presence/protocol';
 import { toJsonObject, type JsonObject } from '../../json/json-object.ts';
 import type { Entry, Log, Seq } from '../../log/log.ts';
 import { readEntryText, withText } from '../find-entry.ts';
-import { authorIn, previewOf, startOfMembers } from '../text-preview.ts';
+import { authorsIn, previewOf, startOfMembers } from '../text-preview.ts';
 
 /** Larger entries, in bytes, are read at their start and their end. */
 const MAX_WHOLE_SIZE = 64 * 1024;
@@ -20,8 +20,8 @@ export interface Said {
   readonly kind: string;
   readonly room: string;
   readonly timestamp: string;
-  /** Undefined for an entry without a name. */
-  readonly from: string | undefined;
+  /** Under which it was said, whole. */
+  readonly names: readonly string[];
   /** All names, whole. */
   readonly to: readonly string[];
   readonly seeking: readonly string[];
@@ -51,7 +51,7 @@ export async function said(
     kind,
     room,
     timestamp: new Date(time).toISOString(),
-    from: authorIn(members)?.toWellFormed(),
+    names: authorsIn(members).map((name) => name.toWellFormed()),
     to: stringsIn(to),
     seeking: shortNames(stringsIn(seeking)),
     text: excerpt(words, maxLength),
