@@ -37,7 +37,7 @@ export interface RequestOptions extends Signal {
   readonly method?: 'GET' | 'POST';
   readonly query?: Query | undefined;
   readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: string | Blob | FormData;
+  readonly body?: string | Blob;
 }
 
 /** An answer that is held as a whole. */
@@ -174,7 +174,7 @@ export class Connection {
     } catch (cause) {
       signal?.throwIfAborted();
       if (cause instanceof PresenceError) throw cause;
-      throw this.unreachable(cause);
+      throw isUnreadable(cause) ? unreadable(cause) : this.unreachable(cause);
     }
   }
 
@@ -226,6 +226,16 @@ function redirected(url: string, { headers, status }: Response): PresenceError {
   const target = location === null ? 'elsewhere' : `to ${location}`;
   const message = `${url} redirects ${target.slice(0, 500)}, and was not followed there: give the address of the gateway itself.`;
   return new PresenceError('unexpected-answer', message, { status });
+}
+
+/** Whether it is a `Blob` that could not be read, such as a file that has changed: nor can it be later. */
+function isUnreadable(error: unknown): boolean {
+  return error instanceof Error && (error.name === 'NotReadableError' || isUnreadable(error.cause));
+}
+
+function unreadable(cause: unknown): PresenceError {
+  const message = `Cannot read the Blob that is to be sent: ${reasonOf(cause)}. Has its file changed?`;
+  return new PresenceError('invalid-entry', message, { cause });
 }
 
 /** `fetch` says what went wrong in the causes of its error. */

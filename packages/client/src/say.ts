@@ -71,10 +71,10 @@ export async function say<K extends Kind>(
   { signal, idempotencyKey = newKey(), retry = true, minimal = false }: SayOptions,
 ): Promise<Stored<K>> {
   const body = members instanceof Blob ? members : bodyOf(members);
-  const type = { 'Content-Type': 'application/json' };
+  const isForm = body !== members && body instanceof Blob;
   const headers = {
+    'Content-Type': isForm ? body.type : 'application/json',
     'Idempotency-Key': headerValue(idempotencyKey),
-    ...(body instanceof FormData ? {} : type),
     ...(minimal ? { Prefer: 'return=minimal' } : {}),
   };
   const backoff = connection.backoff(signal);
@@ -113,26 +113,35 @@ function parseStored(text: string): Entry {
   return stored;
 }
 
-/** A form where a text is a `Blob`: it needs no escaping, so its bytes are sent from where they are. */
-function bodyOf(members: Members): string | FormData {
+/**
+ * A form where a text is a `Blob`: it needs no escaping, so its bytes are sent from where they are. No
+ * `FormData`: in Node.js, a request with one never ends if a file in it cannot be read.
+ */
+function bodyOf(members: Members): string | Blob {
   if (!Object.values(members).some((value) => value instanceof Blob))
     return jsonOf(
       members,
       (name) => new TypeError(`A text that is a Blob cannot be within another member ("${name}").`),
     );
-  const form = new FormData();
+  const boundary = newKey();
+  const parts: (string | Blob)[] = [];
   for (const [name, value] of Object.entries(members)) {
     const values: readonly unknown[] = Array.isArray(value) ? value : [value];
     for (const single of values) {
-      if (single instanceof Blob) form.append(name, single);
-      // A form makes CRLF of the line ends in a string.
-      else if (typeof single === 'string')
-        form.append(name, /[\r\n]/.test(single) ? new Blob([single]) : single);
+      if (single instanceof Blob || typeof single === 'string')
+        parts.push(`--${boundary}\r\n${fieldHeader(name)}\r\n\r\n`, single, '\r\n');
       else if (single !== undefined)
         throw new TypeError(`Beside a text that is a Blob, "${name}" must be a string or strings.`);
     }
   }
-  return form;
+  return new Blob([...parts, `--${boundary}--`], {
+    type: `multipart/form-data; boundary=${boundary}`,
+  });
+}
+
+/** HTML, "Multipart form data". */
+function fieldHeader(name: string): string {
+  return `Content-Disposition: form-data; name="${name.replace(/[\r\n"]/g, encodeURIComponent)}"`;
 }
 
 /**
