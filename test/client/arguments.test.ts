@@ -42,4 +42,12 @@ suite('beside a text that is a Blob', () => {
     const { id, seq, kind, room, timestamp, identity, identityType, ...own } = stored;
     assert.deepEqual(own, { ...members, text: 'a\r\nb' });
   });
+
+  for (const members of [{ tags: ['one'] }, { tags: [] }, { to: [] }, { tags: ['a', undefined] }])
+    test(`${JSON.stringify(members)} is refused, which a form would change`, async () => {
+      const gateway = visitor('Lists');
+      const said = gateway.plantSeed({ ...members, text: new Blob(['long']) });
+      await assert.rejects(said, { name: 'TypeError', message: /^Beside a text that is a Blob, "t/ });
+      assert.deepEqual((await gateway.page({ identity: 'Lists' })).entries, []);
+    });
 });

@@ -127,10 +127,14 @@ function bodyOf(members: Members): string | Blob {
   const parts: (string | Blob)[] = [];
   for (const [name, value] of Object.entries(members)) {
     const values: readonly unknown[] = Array.isArray(value) ? value : [value];
+    // A form has neither an empty list nor one with a single text.
+    const fewest = name === 'to' || name === 'seeking' ? 1 : 2;
+    if (Array.isArray(value) && values.length < fewest)
+      throw new TypeError(`Beside a text that is a Blob, "${name}" must have ${fewest} or more.`);
     for (const single of values) {
       if (single instanceof Blob || typeof single === 'string')
         parts.push(`--${boundary}\r\n${fieldHeader(name)}\r\n\r\n`, single, '\r\n');
-      else if (single !== undefined)
+      else if (value !== undefined)
         throw new TypeError(`Beside a text that is a Blob, "${name}" must be a string or strings.`);
     }
   }
