@@ -243,7 +243,11 @@ class _Answer:
             if size > longest:
                 del held[_BEGINNING:]
         if size > 0:
-            yield bytes(held), size
+            line = bytes(held)
+            # Some proxies end an answer as if it were whole where it broke off.
+            if line.startswith(b'{"') and not _is_json(line):
+                raise _unreachable(self.url, "the answer broke off")
+            yield line, size
 
     def whole(self, longest: float) -> Tuple[bytes, int]:
         """The same of all of it. Reads no further than that."""
@@ -920,6 +924,13 @@ def _object(text: bytes) -> Dict[str, Any]:
         if isinstance(value, dict):
             return value
     raise _unexpected(text)
+
+
+def _is_json(text: bytes) -> bool:
+    with contextlib.suppress(ValueError, RecursionError):
+        json.loads(text, parse_int=_integer)
+        return True
+    return False
 
 
 def _integer(text: str) -> Any:

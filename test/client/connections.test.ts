@@ -1,12 +1,15 @@
 // The client where something stands between it and the gateway.
 import assert from 'node:assert/strict';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
 
 import { Gateway } from '@open-presence/client';
 import { pluck } from '../../conformance/value.ts';
 import { sharedGateway } from '../shared.ts';
 import { serve } from '../web-site.ts';
+import { endingProxy } from './ending-proxy.ts';
 import { errorOf } from './error-of.ts';
 
 const served = sharedGateway();
@@ -97,4 +100,21 @@ test('a listing that broke off ends where what came meanwhile is not lost', asyn
     assert.equal(unknown.entries[0]?.text, 'brokenoff meanwhile 3');
     break;
   }
+});
+
+test('what a proxy ends within a line, as if it were whole, is read on', async () => {
+  const direct = new Gateway(served.url, { identity: 'Ended' });
+  const texts = Array.from({ length: 9 }, (_, n) => ({ text: 'ended early', n }));
+  await Array.fromAsync(direct.sayMany('seeds', texts));
+  await using proxy = await endingProxy(served.url, 700);
+  const ended = new Gateway(proxy.url);
+  const readings: ((gateway: Gateway) => Promise<unknown>)[] = [
+    (gateway) => Array.fromAsync(gateway.entries()),
+    (gateway) => Array.fromAsync(gateway.log()),
+    (gateway) => text(Readable.from(gateway.entryLines())),
+  ];
+  for (const read of readings) assert.deepEqual(await read(ended), await read(direct));
+  const said = await Array.fromAsync(ended.sayMany('shepit', texts));
+  assert.deepEqual(pluck(said, 'index'), [...texts.keys()]);
+  assert.equal((await direct.page({ kind: 'shepit' })).entries.length, texts.length);
 });

@@ -5,7 +5,9 @@ import { createServer, type ServerResponse } from 'node:http';
 import { suite, test } from 'node:test';
 import { text } from 'node:stream/consumers';
 
+import { endingProxy } from '../client/ending-proxy.ts';
 import { portOf } from '../client/unreliable-gateway.ts';
+import { startGatewayProcess } from '../gateway-process.ts';
 import { needs } from '../needs.ts';
 import { runPython } from './python-program.ts';
 
@@ -109,6 +111,21 @@ show(Gateway("http://presence.example/gate/").status())
     const [{ target, login } = {}] = requests;
     assert.equal(target, 'http://presence.example/gate/api');
     assert.equal(login, `Basic ${btoa('me:a@b')}`);
+  });
+
+  test('and what a proxy ends within a line, as if it were whole, is read on', async () => {
+    await using served = await startGatewayProcess();
+    await using proxy = await endingProxy(served.url, 580);
+    const source = `
+texts = [f"ended early {n}" for n in range(9)]
+gateway = Gateway(URL, identity="Ended", deadline=10)
+show([said["seq"] for said in gateway.say_many(texts, kind="seeds")])
+show([entry["text"] for entry in gateway.entries()])
+`;
+    const [seqs, texts] = await runPython(source, proxy.url);
+    const all = [1, 2, 3, 4, 5, 6, 7, 8, 9];
+    assert.deepEqual(seqs, all);
+    assert.deepEqual(texts, all.map((seq) => `ended early ${seq - 1}`).toReversed());
   });
 
   for (const answer of ['null', '<h1>It works!</h1>', '{"entries":[\nnull,\n', '{"line":1}'])

@@ -264,6 +264,9 @@ function parsed<T>(text: string, parse: () => T): T {
 }
 
 function notJson(text: string): PresenceError {
+  // Some proxies end an answer as if it were whole where it broke off.
+  if (text.startsWith('{"'))
+    return new PresenceError('unreachable', `The answer broke off in ${text.slice(0, 200)}`);
   const message = `The answer has a line that is no JSON object: ${text.slice(0, 200)}`;
   return new PresenceError('unexpected-answer', message);
 }

@@ -69,7 +69,8 @@ async function* resumedLines(
         backoff.reset();
         yield chunk;
       }
-      return;
+      if (given.size === 0) return;
+      throw connection.unreachable(new Error('the answer broke off'));
     } catch (error) {
       if (isFirst && given.size === 0) throw error;
       await backoff.pause(error);

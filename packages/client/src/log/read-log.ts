@@ -137,7 +137,20 @@ class LogRequest {
     const headers = { Accept: isLive ? 'text/event-stream' : 'application/x-ndjson' };
     const response = await this.#connection.send('/api/log', { query, headers, signal });
     const bytes = this.#connection.bytes(response, signal);
-    yield* isLive ? dataLines(this.#watched(bytes)) : bytes;
+    yield* this.#wholeLines(isLive ? dataLines(this.#watched(bytes)) : bytes);
+  }
+
+  /** Some proxies end an answer as if it were whole where it broke off. */
+  async *#wholeLines(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
+    let hasLines = false;
+    let last = LF;
+    for await (const chunk of bytes) {
+      hasLines ||= chunk.includes(LF);
+      last = chunk.at(-1) ?? last;
+      yield chunk;
+    }
+    if (hasLines && last !== LF)
+      throw this.#connection.unreachable(new Error('the answer broke off'));
   }
 
   /** Only a stream sends something while there is nothing to send. */
