@@ -483,6 +483,9 @@ class Gateway:
         which it alone was refused. The same `idempotency_key` with the same entries stores them once.
         """
         key, signature = _new_key() if idempotency_key is None else idempotency_key, self._signature(kind)
+        if not key.strip():
+            # With the number of a line, it would be a key that others may have too.
+            raise PresenceError("invalid-parameter", "An idempotency key must not be empty.")
         lines = (_json({**signature, **({"text": one} if isinstance(one, str) else one)}) for one in entries)
         for number, batch in enumerate(_batches(lines), 1):
             yield from self._say_batch(kind, batch, f"{key} {number}", self._attempts(deadline))

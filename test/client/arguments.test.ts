@@ -51,3 +51,12 @@ suite('beside a text that is a Blob', () => {
       assert.deepEqual((await gateway.page({ identity: 'Lists' })).entries, []);
     });
 });
+
+for (const idempotencyKey of ['', ' \t'])
+  test(`many entries are not stored with the key ${JSON.stringify(idempotencyKey)}`, async () => {
+    const gateway = visitor('Keys');
+    const { seq } = await gateway.whisper('before');
+    const many = gateway.sayMany('shepit', [{ text: 'one' }], { idempotencyKey });
+    assert.equal((await errorOf(many.next())).code, 'invalid-parameter');
+    assert.equal((await gateway.checkpoint()).head, seq);
+  });

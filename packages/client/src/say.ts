@@ -158,6 +158,9 @@ export async function* sayMany(
   entries: Iterable<Members> | AsyncIterable<Members>,
   { signal, idempotencyKey = newKey(), retry = true }: SayOptions,
 ): AsyncGenerator<SaidResult, void> {
+  // With the number of a line, an empty key would be a key that others may have too.
+  if (idempotencyKey.trim() === '')
+    throw new PresenceError('invalid-parameter', 'An idempotency key must not be empty.');
   let index = 0;
   let number = 0;
   for await (const lines of batches(entries)) {
