@@ -47,7 +47,10 @@ suite('beside a text that is a Blob', () => {
     test(`${JSON.stringify(members)} is refused, which a form would change`, async () => {
       const gateway = visitor('Lists');
       const said = gateway.plantSeed({ ...members, text: new Blob(['long']) });
-      await assert.rejects(said, { name: 'TypeError', message: /^Beside a text that is a Blob, "t/ });
+      await assert.rejects(said, {
+        name: 'TypeError',
+        message: /^Beside a text that is a Blob, "t/,
+      });
       assert.deepEqual((await gateway.page({ identity: 'Lists' })).entries, []);
     });
 });
@@ -60,3 +63,61 @@ for (const idempotencyKey of ['', ' \t'])
     assert.equal((await errorOf(many.next())).code, 'invalid-parameter');
     assert.equal((await gateway.checkpoint()).head, seq);
   });
+
+suite('what JSON cannot hold is refused, not stored as something else', () => {
+  for (const [name, value] of Object.entries({
+    nan: Number.NaN,
+    map: new Map([[1, 2]]),
+    promise: Promise.resolve('text'),
+    stream: new ReadableStream(),
+    bytes: new Uint8Array(2),
+    function: () => 'text',
+  }))
+    test(name, async () => {
+      const gateway = visitor('Values');
+      const message = new RegExp(`^Cannot store "${name}": JSON has no `);
+      const members = { deep: [{ [name]: value }] };
+      await assert.rejects(gateway.plantSeed(members), { name: 'TypeError', message });
+      const many = gateway.sayMany('seeds', [members]);
+      await assert.rejects(many.next(), { name: 'TypeError', message });
+      assert.deepEqual((await gateway.page({ identity: 'Values' })).entries, []);
+    });
+
+  for (const members of [undefined, 5, ['one'], Promise.resolve('text')])
+    test(`members that are ${Object.prototype.toString.call(members)}`, async () => {
+      const said = visitor('Members').plantSeed(members as unknown as string);
+      await assert.rejects(said, {
+        name: 'TypeError',
+        message: /^An entry is a text, or an object/,
+      });
+    });
+
+  test('all that it can hold is stored', async () => {
+    const held = {
+      date: new Date(0),
+      own: new (class {
+        a = 1;
+      })(),
+      none: undefined,
+      zero: 0,
+    };
+    const stored = await visitor('Held').plantSeed({
+      ...held,
+      nothing: null,
+      bare: Object.create(null),
+    });
+    assert.equal(stored['date'], '1970-01-01T00:00:00.000Z');
+    assert.deepEqual([stored['own'], stored['nothing'], stored['bare']], [{ a: 1 }, null, {}]);
+  });
+});
+
+test('an answer to what is no entry is refused, not stored as the answer to none', async () => {
+  const gateway = visitor('Answers');
+  const { id } = await gateway.leaveTrace('Is anybody here?');
+  for (const entry of [id, { entry: { id } }])
+    await assert.rejects(gateway.reply(entry as unknown as { id: string; room: string }, 'I am.'), {
+      name: 'TypeError',
+      message: /^What is answered must be an entry/,
+    });
+  assert.equal((await gateway.page({ identity: 'Answers' })).entries.length, 1);
+});

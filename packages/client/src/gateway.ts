@@ -56,8 +56,8 @@ import {
  * One gateway, as one visitor sees it. Nothing is opened or held between calls.
  *
  * What says something repeats its request until the gateway has answered it or the call's signal is
- * aborted, and creates one entry however often it was sent. Every call throws `PresenceError`, or the
- * reason of its signal.
+ * aborted, and creates one entry however often it was sent. Every call throws `PresenceError`, the reason
+ * of its signal, or a `TypeError` for arguments that no call can use.
  *
  * @example
  * const gateway = new Gateway('http://127.0.0.1:7410', { identity: 'Lumen' });

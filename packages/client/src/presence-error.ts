@@ -36,7 +36,7 @@ export interface PresenceErrorOptions extends ErrorOptions {
 }
 
 /**
- * What every call of this package throws, except for the reason of an abort.
+ * What every call of this package throws, except for the reason of an abort and errors of arguments.
  *
  * @example
  * try {

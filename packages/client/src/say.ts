@@ -269,12 +269,21 @@ async function* batches(
   if (lines.length > 0) yield lines;
 }
 
-/** Throws for a Blob, which would be stored as {}. */
-function jsonOf(members: Members, errorOf: (name: string) => TypeError): string {
+/** The types that JSON has. A value of another one would be stored as {}, or not at all. */
+const JSON_TYPES = new Set(['Object', 'Array', 'String', 'Number', 'Boolean', 'Null', 'Undefined']);
+
+/** Throws for what would be stored as something else: a Blob or a Promise as {}, NaN as null. */
+function jsonOf(members: Members, blobError: (name: string) => TypeError): string {
   return JSON.stringify(members, (name, value: unknown) => {
-    if (value instanceof Blob) throw errorOf(name);
-    return value;
+    if (value instanceof Blob) throw blobError(name);
+    const isNumber = typeof value === 'number';
+    if (isNumber ? Number.isFinite(value) : JSON_TYPES.has(typeOf(value))) return value;
+    throw new TypeError(`Cannot store "${name}": JSON has no ${isNumber ? value : typeOf(value)}.`);
   });
+}
+
+function typeOf(value: unknown): string {
+  return Object.prototype.toString.call(value).slice(8, -1);
 }
 
 function blobInLine(index: number, name: string): TypeError {
@@ -297,8 +306,11 @@ function headerValue(text: string): string {
 
 /** `text` as a member, or members as they are. */
 export function membersOf(textOrMembers: Text | Members): Members {
-  const isText = typeof textOrMembers === 'string' || textOrMembers instanceof Blob;
-  return isText ? { text: textOrMembers } : textOrMembers;
+  if (typeof textOrMembers === 'string' || textOrMembers instanceof Blob)
+    return { text: textOrMembers };
+  const type = typeOf(textOrMembers);
+  if (type === 'Object') return textOrMembers;
+  throw new TypeError(`An entry is a text, or an object with its members, got ${type}.`);
 }
 
 /** The members of an answer to an entry: in its room, unless they name another. */
@@ -306,6 +318,7 @@ export function replyTo(
   { id, room }: Pick<Entry, 'id' | 'room'>,
   textOrMembers: Text | Members,
 ): Members {
+  if (typeof id !== 'string') throw new TypeError('What is answered must be an entry with its id.');
   const members = membersOf(textOrMembers);
   return { ...members, room: members.room ?? room, inReplyTo: id };
 }
