@@ -445,9 +445,11 @@ class Gateway:
         - `members`: any others.
         - `idempotency_key`: the same key with the same members is one entry, whoever sends it again.
         """
+        if isinstance(text, Mapping):
+            raise TypeError("say takes a text, and other members as members=…")
         if isinstance(reply, dict):
-            room, reply = room or reply["room"], cast(str, reply["id"])
-        known = {"room": room, "to": to, "inReplyTo": reply}
+            room = room or reply.get("room")
+        known = {"room": room, "to": to, "inReplyTo": None if reply is None else _id_of(reply)}
         given = {name: value for name, value in known.items() if value is not None}
         body: Entry = {**self._signature(kind), **(members or {}), **given}
         if text is None or (isinstance(text, str) and len(text) <= _PIECE):
@@ -482,6 +484,8 @@ class Gateway:
         Gives for each of them, in their order, the gateway's members once it is durable, or the error by
         which it alone was refused. The same `idempotency_key` with the same entries stores them once.
         """
+        if isinstance(entries, (str, bytes, Mapping)):
+            raise TypeError("say_many takes several entries, such as a list of texts")
         key, signature = _new_key() if idempotency_key is None else idempotency_key, self._signature(kind)
         if not key.strip():
             # With the number of a line, it would be a key that others may have too.
@@ -874,8 +878,15 @@ def _keyed(content_type: str, key: str) -> _Headers:
     return {"Content-Type": content_type, "Idempotency-Key": _portable(key).encode()}
 
 
+def _id_of(entry: Union[Entry, str]) -> str:
+    name = entry.get("id") if isinstance(entry, dict) else entry
+    if isinstance(name, str):
+        return name
+    raise TypeError(f"an entry is named by itself, with its id, or by its id, not by {entry!r:.200}")
+
+
 def _entry_path(entry: Union[Entry, str]) -> str:
-    text = str(entry["id"]) if isinstance(entry, dict) else entry
+    text = _id_of(entry)
     found = _REFERENCE.fullmatch(text)
     name = _portable((found[1] or found[2]) if found else text)
     if name in ("", ".", ".."):
@@ -952,7 +963,9 @@ def _json_text(opening: bytes, pieces: _Pieces) -> Iterator[bytes]:
     decoder = codecs.getincrementaldecoder("utf-8")()
     yield opening
     for piece in pieces:
-        yield _json(piece if isinstance(piece, str) else decoder.decode(piece))[1:-1]
+        # A text does not come amid the bytes of a character.
+        text = decoder.decode(b"", True) + piece if isinstance(piece, str) else decoder.decode(piece)
+        yield _json(text)[1:-1]
     yield _json(decoder.decode(b"", True))[1:-1] + b'"}'
 
 
@@ -962,4 +975,4 @@ def _utf8(pieces: _Pieces) -> Iterator[bytes]:
 
 def _portable(text: str) -> str:
     """Replaces halves of surrogate pairs, as the gateway does (section 4.8), and joins those that are a pair."""
-    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return str.encode(text, "utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
