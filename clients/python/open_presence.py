@@ -66,6 +66,7 @@ _KINDS = frozenset((b"resonance", b"garden", b"seeds", b"shepit"))
 _FIRST_DELAY, _LONGEST_DELAY = 0.25, 30.0
 _PIECE = 64 * 1024
 _FIRST_PAGE = 256
+_LONGEST_WAIT = 1e6  # Sockets know no more.
 _BATCH_SIZE, _BATCH_ENTRIES = 512 * 1024, 1000
 _REDIRECTS = 5
 # 429 is none of a gateway, but of proxies.
@@ -585,10 +586,7 @@ class Gateway:
             if name not in _FILTERS:
                 raise TypeError(f"{name!r} is none of the filters: {', '.join(sorted(_FILTERS - {'budget'}))}.")
             if value is not None:
-                if isinstance(value, datetime.date):
-                    value = value.isoformat()
-                values = [str(value)] if isinstance(value, (str, int, float)) else value
-                query[re.sub("_(.)", lambda match: match[1].upper(), name)] = [_portable(one) for one in values]
+                query[re.sub("_(.)", lambda match: match[1].upper(), name)] = _values(name, value)
         return query
 
     def _attempts(self, deadline: Deadline, stop: Optional[threading.Event] = None) -> _Attempts:
@@ -630,7 +628,7 @@ class Gateway:
         attempts = self._attempts(deadline)
         while True:
             try:
-                timeout = attempts.timeout() + float(query.get("wait", ["0"])[0])
+                timeout = attempts.timeout() + _wait_of(query)
                 with self._send(method, path, query, headers, body, timeout) as answer:
                     return answer.whole(longest)
             except PresenceError as error:
@@ -714,7 +712,7 @@ class Listing(Iterator[Dict[str, Any]]):
         """After a failure, asks for what is left in pages, which become smaller with each failure and larger
         with each success: so it gets on over connections that never live for as long as a whole answer takes.
         """
-        wait, left = float(query.get("wait", ["0"])[0]), float(query.pop("limit", ["inf"])[0])
+        wait, left = _wait_of(query), float(query.pop("limit", ["inf"])[0])
         best_first = self._path == "/api/search" and "order" not in query
         order = None if best_first else query.get("order", ["newest"])[0]
         page, first, head = math.inf, None, None
@@ -791,7 +789,7 @@ class Follower(Iterator[Entry]):
         self._gateway = gateway
         self._after = after
         self._log = log
-        self._left = math.inf if limit is None else limit
+        self._left = math.inf if limit is None else int(_values("limit", limit)[0])
         self._on_withheld = on_withheld
         self._stop = threading.Event()
         self._answer: Optional[_Answer] = None
@@ -868,6 +866,26 @@ def _events(lines: Iterator[Tuple[bytes, int]]) -> Iterator[Tuple[bytes, bytes, 
             name = line[start:]
         elif field == b"data":
             data, size = data + line[start:], size + length - start
+
+
+def _values(name: str, value: Filter) -> List[str]:
+    if isinstance(value, datetime.date):
+        return [value.isoformat()]
+    values = [str(value)] if isinstance(value, (str, int, float)) else value
+    several = list(values) if isinstance(values, Iterable) and not isinstance(values, (bytes, Mapping)) else []
+    # A parameter without a value would select everything.
+    if several and all(isinstance(one, str) for one in several):
+        if name != "limit" or (len(several) == 1 and several[0].isdecimal()):
+            return [_portable(one) for one in several]
+    wanted = "a whole number from 0" if name == "limit" else "a text, a number, a time or several texts"
+    raise PresenceError("invalid-parameter", f"{name!r} must be {wanted}, got {value!r:.200}")
+
+
+def _wait_of(query: _Query) -> float:
+    """For how many seconds the gateway may hold its answer. It refuses what is no number."""
+    with contextlib.suppress(ValueError):
+        return min(max(0.0, float(query.get("wait", ["0"])[0])), _LONGEST_WAIT)
+    return 0.0
 
 
 def _new_key() -> str:

@@ -44,4 +44,26 @@ show(gateway.say([b"\\xd0", b"\\xbc", "x"])["text"])
     );
     assert.deepEqual(shown, [...Array.from({ length: 9 }, () => true), [], 'мx']);
   });
+
+  test('is told which filter has no value, or none that is one, and waits as long as it likes', async () => {
+    const shown = await runPython(
+      `
+gateway = Gateway(URL, identity="Filters")
+seq = gateway.say("one")["seq"]
+nothing = [{"room": []}, {"to": b"Filters"}, {"after": [1]}, {"to": {"Filters": 1}}, {"wait": [], "after": 0},
+    {"limit": 0.5}, {"limit": float("nan")}, {"limit": ["1", "2"]}, {"limit": -1}, {"wait": "long", "after": 0}]
+for filters in nothing:
+    show(caught(lambda: list(gateway.entries(**filters))).code)
+for call in (lambda: gateway.presence(room=[]), lambda: list(gateway.follow(after=0, limit=0.5)),
+    lambda: list(gateway.follow(after=0, limit=1, room=[])), lambda: gateway.catch_up(wait=float("nan"))):
+    show(caught(call).code)
+show([entry["seq"] - seq for entry in gateway.entries(limit="1", room={"consciousness-garden"})])
+threading.Timer(0.2, lambda: gateway.say("later")).start()
+show([entry["text"] for entry in gateway.wait(seq, 1e9)])
+`,
+      served.url,
+    );
+    const codes = Array.from({ length: 14 }, () => 'invalid-parameter');
+    assert.deepEqual(shown, [...codes, [0], ['later']]);
+  });
 });
