@@ -121,3 +121,34 @@ test('an answer to what is no entry is refused, not stored as the answer to none
     });
   assert.equal((await gateway.page({ identity: 'Answers' })).entries.length, 1);
 });
+
+suite('a filter without a value is an error, and selects nothing', () => {
+  const unusable: readonly Record<string, unknown>[] = [
+    { room: [] },
+    { to: [undefined] },
+    { to: null },
+    { to: { name: 'Filters' } },
+    { since: new Date(Number.NaN) },
+  ];
+  for (const filters of unusable)
+    test(`room, to or since: ${Object.values(filters).map(String)}`, async () => {
+      const gateway = visitor('Filters');
+      for (const read of [
+        () => gateway.page(filters),
+        () => gateway.entryLines(filters).next(),
+        () =>
+          gateway
+            .follow({ ...filters, after: 0 })
+            [Symbol.asyncIterator]()
+            .next(),
+      ])
+        assert.equal((await errorOf(read())).code, 'invalid-parameter');
+    });
+
+  for (const limit of [Number.NaN, 0.5, -1])
+    test(`limit: ${limit}`, () => {
+      assert.throws(() => visitor('Filters').follow({ after: 0, limit }), {
+        code: 'invalid-parameter',
+      });
+    });
+});

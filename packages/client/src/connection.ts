@@ -253,12 +253,19 @@ function reasonOf(error: unknown): string {
 function withQuery(path: string, query: Query): string {
   const parameters = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {
-    const values = Array.isArray(value) ? (value as readonly string[]) : [value];
-    for (const single of values) {
-      if (single === undefined) continue;
-      parameters.append(name, single instanceof Date ? single.toISOString() : String(single));
-    }
+    if (value === undefined) continue;
+    // Without a value, a parameter would select everything.
+    const isList = Array.isArray(value) && value.length > 0;
+    const values: readonly unknown[] = isList ? value : [value];
+    for (const single of values) parameters.append(name, textOf(name, single));
   }
   if (parameters.size === 0) return path;
   return `${path}${path.includes('?') ? '&' : '?'}${parameters.toString()}`;
+}
+
+function textOf(name: string, value: unknown): string {
+  if (value instanceof Date && !Number.isNaN(value.getTime())) return value.toISOString();
+  if (['string', 'number', 'bigint', 'boolean'].includes(typeof value)) return String(value);
+  const message = `"${name}" must be a text, a number, a time or several texts.`;
+  throw new PresenceError('invalid-parameter', message);
 }

@@ -48,6 +48,8 @@ export class Follower<K extends Kind = Kind> implements AsyncIterable<EntriesOf<
     }: FollowFilters<K>,
     options: ParseOptions & { readonly query: Query },
   ) {
+    if (limit < 0 || !(Number.isInteger(limit) || limit === Number.POSITIVE_INFINITY))
+      throw new PresenceError('invalid-parameter', `"limit" must be a whole number, got ${limit}.`);
     this.#connection = connection;
     this.#query = { ...options.query, ...filters };
     this.#signal = signal;
