@@ -152,3 +152,8 @@ suite('a filter without a value is an error, and selects nothing', () => {
       });
     });
 });
+
+for (const address of ['localhost:7410', 'file:///presence', 'ftp://127.0.0.1'])
+  test(`${address} is no address, and nothing is tried there for ever`, () => {
+    assert.throws(() => new Gateway(address), { name: 'TypeError', message: /begins with http:/ });
+  });

@@ -72,7 +72,10 @@ export class Connection {
   readonly #options: ConnectionOptions;
 
   constructor(address: string | URL, options: ConnectionOptions = {}, exactNumbers = false) {
-    const { href, username, password, search, hash } = new URL(address);
+    const { href, protocol, username, password, search, hash } = new URL(address);
+    // `fetch` fails for others as it does where nothing can be reached, which would be tried for ever.
+    if (!/^https?:$/.test(protocol))
+      throw new TypeError('The address of a gateway begins with http:// or https://.');
     if (username + password + search + hash !== '')
       throw new TypeError(
         'The address of a gateway, such as http://127.0.0.1:7410, has no user name, password, query or fragment.',
@@ -184,7 +187,7 @@ export class Connection {
   }
 }
 
-/** `fetch` fails for other headers as it does where nothing can be reached, which would be tried for ever. */
+/** `fetch` fails for other headers too as it does where nothing can be reached. */
 function sendable(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   for (const [name, value] of Object.entries(headers)) {
     if (/^[\t -~\x80-\xff]*$/.test(value)) continue;
