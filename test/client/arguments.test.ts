@@ -157,3 +157,9 @@ for (const address of ['localhost:7410', 'file:///presence', 'ftp://127.0.0.1'])
   test(`${address} is no address, and nothing is tried there for ever`, () => {
     assert.throws(() => new Gateway(address), { name: 'TypeError', message: /begins with http:/ });
   });
+
+test('an idempotency key may be long', async () => {
+  const idempotencyKey = 'ключ'.repeat(50_000);
+  const { id } = await visitor('Long key').whisper('once', { idempotencyKey });
+  assert.equal((await visitor('Long key').whisper('once', { idempotencyKey })).id, id);
+});

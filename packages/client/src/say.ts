@@ -301,7 +301,8 @@ function newKey(): string {
 
 /** Headers carry bytes: UTF-8, in a form that `fetch` takes. */
 function headerValue(text: string): string {
-  return String.fromCharCode(...new TextEncoder().encode(text));
+  const bytes = new TextEncoder().encode(text);
+  return Array.from(bytes, (byte) => String.fromCharCode(byte)).join('');
 }
 
 /** `text` as a member, or members as they are. */
