@@ -118,3 +118,30 @@ test('what a proxy ends within a line, as if it were whole, is read on', async (
   assert.deepEqual(pluck(said, 'index'), [...texts.keys()]);
   assert.equal((await direct.page({ kind: 'shepit' })).entries.length, texts.length);
 });
+
+test('a quiet stream that is cut again and again is followed on, without longer and longer pauses', async () => {
+  const position = { log: 'quiet', head: 0, link: '0'.repeat(64) };
+  await using quiet = await serve((request, response) => {
+    const isStream = request.headers.accept === 'text/event-stream';
+    if (!isStream) return void response.end(`${JSON.stringify(position)}\n`);
+    const event = request.url?.startsWith('/api/log') === true ? 'checkpoint' : 'head';
+    response.write(`event: ${event}\ndata: ${JSON.stringify(position)}\n\n`);
+    // As a gateway does after 15 s of silence.
+    setTimeout(() => response.write(':\n\n', () => setTimeout(() => response.destroy(), 50)), 50);
+  });
+  for (const read of [
+    (gateway: Gateway, signal: AbortSignal) => gateway.follow({ signal }),
+    (gateway: Gateway, signal: AbortSignal) => gateway.log({ live: true, signal }),
+  ]) {
+    const end = new AbortController();
+    const pauses: number[] = [];
+    const onRetry = (_: unknown, pause: number): void => {
+      if (pauses.push(pause) === 5) end.abort(new Error('enough'));
+    };
+    const gateway = new Gateway(quiet.url, { onRetry, maxRetries: 2 });
+    await assert.rejects(Array.fromAsync<unknown>(read(gateway, end.signal)), {
+      message: 'enough',
+    });
+    assert.ok(Math.max(...pauses) <= 250, String(pauses));
+  }
+});

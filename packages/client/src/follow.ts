@@ -74,8 +74,7 @@ export class Follower<K extends Kind = Kind> implements AsyncIterable<EntriesOf<
     const backoff = this.#connection.backoff(this.#signal);
     while (this.#left > 0) {
       try {
-        for await (const entry of this.#stream()) {
-          backoff.reset();
+        for await (const entry of this.#stream(() => backoff.reset())) {
           this.#after = entry.seq;
           this.#left -= 1;
           yield entry as EntriesOf<K>;
@@ -89,7 +88,8 @@ export class Follower<K extends Kind = Kind> implements AsyncIterable<EntriesOf<
     }
   }
 
-  async *#stream(): AsyncGenerator<Entry> {
+  /** `onAlive`: called for what comes after the beginning, such as the comments of a quiet stream. */
+  async *#stream(onAlive: () => void): AsyncGenerator<Entry> {
     const silence = new SilenceTimer(this.#signal, () =>
       this.#connection.unreachable(new Error('the stream is silent')),
     );
@@ -101,6 +101,7 @@ export class Follower<K extends Kind = Kind> implements AsyncIterable<EntriesOf<
       for await (const event of readEvents(bytes, this.#options.longest)) {
         // Whoever reads may take as long as it likes.
         silence.stop();
+        if (event?.name !== 'head') onAlive();
         if (event?.name === 'head') this.#checkLog(event.data);
         else if (event?.name === 'withheld') this.#onWithheld?.(parseWithholding(event.data));
         else if (event !== undefined && isEntry(event))

@@ -47,7 +47,7 @@ export async function* readLog(
   let verifier = from && new ChainVerifier(from);
   let isLive = false;
   for (let hasStarted = false; ;) {
-    const request = new LogRequest(connection, signal);
+    const request = new LogRequest(connection, signal, () => backoff.reset());
     let failure: unknown;
     try {
       const head = verifier?.checkpoint.head ?? after;
@@ -123,9 +123,12 @@ export async function readCheckpoint(
 class LogRequest {
   readonly #connection: Connection;
   readonly #silence: SilenceTimer;
+  readonly #onAlive: () => void;
 
-  constructor(connection: Connection, signal: AbortSignal | undefined) {
+  /** `onAlive`: called for what comes after the beginning of a stream, such as the comments of a quiet one. */
+  constructor(connection: Connection, signal: AbortSignal | undefined, onAlive: () => void) {
     this.#connection = connection;
+    this.#onAlive = onAlive;
     this.#silence = new SilenceTimer(signal, () =>
       connection.unreachable(new Error('the stream is silent')),
     );
@@ -156,9 +159,12 @@ class LogRequest {
   /** Only a stream sends something while there is nothing to send. */
   async *#watched(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
     this.#silence.restart();
+    let hasBegun = false;
     for await (const chunk of bytes) {
       // Whoever reads may take as long as it likes.
       this.#silence.stop();
+      if (hasBegun) this.#onAlive();
+      hasBegun = true;
       yield chunk;
       this.#silence.restart();
     }
