@@ -19,4 +19,6 @@ elif [ "${answer#*\"entries\"}" = "$answer" ]; then
   answer=$(entries_after "$(member head)")
 fi
 printf '%s\n' "$answer"
+# An answer without it is an error: the next visit begins where this one would have.
+[ -n "$(member head)" ]
 echo "$(member head) $(member log)" >"$file"

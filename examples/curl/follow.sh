@@ -6,7 +6,7 @@ cursor=$(mktemp)
 
 while true; do
   # With `as`, others see that the visitor is here.
-  curl --silent --no-buffer --get "$gateway/api/events" --data-urlencode "as=$name" \
+  curl --fail --silent --no-buffer --get "$gateway/api/events" --data-urlencode "as=$name" \
     --header "Last-Event-ID: $(cat "$cursor")" |
     while IFS= read -r line; do
       case $line in

@@ -130,6 +130,46 @@ for (const { folder, extension, program, needed } of LANGUAGES) {
       assert.deepEqual(await visit(restored.url), ['next']);
     });
 
+    test('come back for what is new after an error', async () => {
+      await using home = await dataFolder();
+      let answer = '<h1>A fault</h1>\n\n';
+      await using site = await serve((_, response) => response.writeHead(500).end(answer));
+      await using gateway = await startGatewayProcess();
+      await plantSeed(gateway.url, { text: 'first' });
+      assert.deepEqual(await newTexts(gateway.url, home.path), ['first']);
+      for (const problem of [answer, '{"code":"internal","detail":"A fault","title":"A fault"}']) {
+        answer = problem;
+        await assert.rejects(newTexts(site.url, home.path));
+      }
+      await plantSeed(gateway.url, { text: 'second' });
+      assert.deepEqual(await newTexts(gateway.url, home.path), ['second']);
+    });
+
+    test('follow what is said, across an error of a proxy', async () => {
+      const cursors: unknown[] = [];
+      const event = (id: number, name: string, data: string): string =>
+        `id: ${id}\nevent: ${name}\ndata: ${data}\n\n`;
+      await using site = await serve(({ headers }, response) => {
+        const count = cursors.push(headers['last-event-id']);
+        if (count === 2) return void response.writeHead(502).end('<h1>\n\n</h1>\n\n');
+        response.write(event(1, 'head', '{"head":1,"log":"a1"}'));
+        if (count === 1) response.end(event(2, 'seeds', `${ownMembers(2)}}`));
+      });
+      const child = spawn(program, [fileOf('follow')], {
+        env: environment(site.url),
+        detached: true,
+      });
+      try {
+        await until(
+          async () => cursors.length,
+          (count) => count > 2,
+        );
+        assert.deepEqual(cursors.slice(1, 3), ['2', '2']);
+      } finally {
+        process.kill(-(child.pid ?? Number.NaN), 'SIGKILL');
+      }
+    });
+
     test('follow what is said, across a restart', async () => {
       await using gateway = await RestartableGateway.start();
       const { url } = gateway;
