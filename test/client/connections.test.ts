@@ -145,3 +145,17 @@ test('a quiet stream that is cut again and again is followed on, without longer 
     assert.ok(Math.max(...pauses) <= 250, String(pauses));
   }
 });
+
+test('a timeout ends an error that never ends, and not what takes long to send', async () => {
+  await using slow = await serve((request, response) => {
+    request.resume();
+    if (request.method === 'GET') response.writeHead(502).write('<h1>');
+    else setTimeout(() => response.writeHead(201).end('{"id":"a"}'), 1000);
+  });
+  const gateway = new Gateway(slow.url, { timeout: 200, maxRetries: 0 });
+  const signal = AbortSignal.timeout(20_000);
+  assert.equal((await errorOf(gateway.status({ signal }))).status, 502);
+  assert.equal((await gateway.sayJson('seeds', new Blob(['{}']), { signal })).id, 'a');
+  assert.equal((await gateway.plantSeed({ text: new Blob(['a']) }, { signal })).id, 'a');
+  assert.equal((await errorOf(gateway.plantSeed('a', { signal }))).code, 'unreachable');
+});

@@ -14,7 +14,8 @@ export interface ConnectionOptions {
   readonly maxRetries?: number | undefined;
   /**
    * How long an answer may take to begin, in ms, beside what the request asks the gateway to wait: after it,
-   * the request has failed as if the gateway could not be reached. Without end by default.
+   * the request has failed as if the gateway could not be reached. Without end by default, and for what sends
+   * a `Blob`.
    */
   readonly timeout?: number | undefined;
   /**
@@ -107,17 +108,21 @@ export class Connection {
     };
     if (body !== undefined) init.body = body;
     const url = this.address + withQuery(path, query);
-    const patience = new Patience(this.#options.timeout, query['wait'], signal);
+    // Nobody knows how long it takes to send what is long.
+    const timeout = body instanceof Blob ? undefined : this.#options.timeout;
+    const patience = new Patience(timeout, query['wait'], signal);
     if (patience.signal !== undefined) init.signal = patience.signal;
-    const response = await this.attempt(() => send(url, init), signal).finally(() => {
+    try {
+      const response = await this.attempt(() => send(url, init), signal);
+      if (response.ok) return response;
+      // The status says enough where the body breaks off.
+      const refusal = readWhole(this.bytes(response, signal), SHORT).catch(() => ({ text: '' }));
+      const { text } = await refusal;
+      signal?.throwIfAborted();
+      throw isRedirect(response) ? redirected(url, response) : errorOf(response, text);
+    } finally {
       patience.end();
-    });
-    if (response.ok) return response;
-    // The status says enough where the body breaks off.
-    const refusal = readWhole(this.bytes(response, signal), SHORT).catch(() => ({ text: '' }));
-    const { text } = await refusal;
-    signal?.throwIfAborted();
-    throw isRedirect(response) ? redirected(url, response) : errorOf(response, text);
+    }
   }
 
   async json<Document>(
