@@ -25,6 +25,7 @@ export {
   type BackupOptions,
   type BackupReport,
 } from './stores/sqlite/backup/back-up.ts';
+export { refuseBackup } from './stores/sqlite/backup/description.ts';
 export { LOG_FORMAT } from './stores/sqlite/log/log-database.ts';
 export { parseStreamAddress } from './log/replica.ts';
 export {

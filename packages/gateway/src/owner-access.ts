@@ -14,7 +14,6 @@ import { loadLanguage, type ReloadedSettings } from './load-language.ts';
 import { Notices } from './operations/notices.ts';
 import { refuseBackup } from './stores/sqlite/backup/description.ts';
 import { readHiddenNames, writeHiddenNames } from './presence/hidden-names.ts';
-import { dataPathsIn } from './stores/sqlite/data-paths.ts';
 import { openFolderLog } from './stores/sqlite/folder-log.ts';
 import { openSqliteLog } from './stores/sqlite/store.ts';
 
@@ -39,7 +38,7 @@ export async function openOwnerAccess(options: OwnerAccessOptions): Promise<Owne
       async [Symbol.asyncDispose]() {},
     };
   }
-  refuseBackup(dataPathsIn(data));
+  refuseBackup(data);
   // Opening a log makes one where there is none.
   openFolderLog(data)[Symbol.dispose]();
   const { language } = await loadLanguage(options.language);

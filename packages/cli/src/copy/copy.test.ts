@@ -239,6 +239,11 @@ suite('presence export and import', () => {
     const missing = await presence('export', '--data', at('missing'), '--kind', 'seeds');
     assert.equal(missing.code, 2);
     assert.equal(existsSync(at('missing')), false);
+    assert.equal((await presence('backup', at('backup'), '--data', at('origin'))).code, 0);
+    const backup = await presence('export', '--data', at('backup'), '--kind', 'seeds');
+    assert.deepEqual([backup.code, backup.stdout], [2, '']);
+    assert.match(backup.stderr, /is a backup\. Restore it into another folder/);
+    assert.ok(existsSync(join(at('backup'), 'backup.json')));
     await writeFile(at('some.ndjson'), selected.stdout);
     const imported = await presence('import', at('some.ndjson'), '--data', at('some'));
     assert.equal(imported.code, 1, imported.stderr);

@@ -5,7 +5,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 
 import { Gateway, type LineFilters, PresenceError } from '@open-presence/client';
-import { openFolderLog, startGateway } from '@open-presence/gateway';
+import { openFolderLog, refuseBackup, startGateway } from '@open-presence/gateway';
 import { type Kind, KINDS } from '@open-presence/protocol';
 import { Command, Option } from 'commander';
 
@@ -184,6 +184,8 @@ async function gatewayOn(
   const logger = context.logger('silent');
   const place = { listen: { host: '127.0.0.1', port: 0 }, data, threads: 1, language: undefined };
   try {
+    // It would become the data folder of a log of its own.
+    refuseBackup(data);
     return await startGateway({ ...place, logger, fileThreads: context.fileThreads });
   } catch (error) {
     throw new Error(

@@ -8,7 +8,7 @@ import { existsSync, rmSync } from 'node:fs';
 import { basename } from 'node:path';
 
 import type { Seq } from '../../../log/log.ts';
-import type { DataPaths } from '../data-paths.ts';
+import { type DataPaths, dataPathsIn } from '../data-paths.ts';
 import { readMeta, transact } from '../database.ts';
 import { openLogForWriting, renameLog } from '../log/log-database.ts';
 import { openRegular, plainFile } from '../plain-file.ts';
@@ -72,10 +72,10 @@ export function readUsable(paths: DataPaths, isCopy: boolean): BackupDescription
 }
 
 /** Throws if the folder is a backup: only a gateway that starts on it may change it. */
-export function refuseBackup(paths: DataPaths): void {
-  if (readDescription(paths) !== undefined)
+export function refuseBackup(folder: string): void {
+  if (readDescription(dataPathsIn(folder)) !== undefined)
     throw new Error(
-      `"${paths.folder}" is a backup. Restore it into another folder, or start a gateway on it, before its log is changed.`,
+      `"${folder}" is a backup. Restore it into another folder, or start a gateway on it, before its log is changed.`,
     );
 }
 

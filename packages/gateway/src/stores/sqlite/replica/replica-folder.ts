@@ -43,7 +43,7 @@ export class SqliteReplicaFolder implements ReplicaFolder {
   /** Throws where there is no log, where a gateway has it, and where it is a backup. */
   lock(): Disposable {
     if (!existsSync(this.#paths.log)) throw new Error('It has no log.');
-    refuseBackup(this.#paths);
+    refuseBackup(this.path);
     const lock = lockFile(this.#paths.lock, 'A gateway is using it. Stop it first.');
     return { [Symbol.dispose]: () => lock.close() };
   }
