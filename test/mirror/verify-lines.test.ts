@@ -1,13 +1,16 @@
 // `presence verify` of a gateway's log and of an export, against a kept checkpoint.
 import assert from 'node:assert/strict';
-import { readFile, writeFile } from 'node:fs/promises';
+import { execFileSync, spawn } from 'node:child_process';
+import { EventEmitter, once } from 'node:events';
+import { open, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 
 import { Gateway } from '@open-presence/client';
 
 import { dataFolder, startGatewayProcess } from '../gateway-process.ts';
-import { presence } from '../command.ts';
+import { COMMAND, presence } from '../command.ts';
+import { serve } from '../web-site.ts';
 
 async function verify(...args: readonly string[]): Promise<{ code: number; output: string }> {
   const { code, stdout, stderr } = await presence('verify', ...args);
@@ -38,4 +41,26 @@ test('a log is verified from its gateway or a file, and compared with what was k
   const other = await verify(served.url, '--checkpoint', kept);
   assert.equal(other.code, 1);
   assert.match(other.output, /^Entry 4 has another link than the kept checkpoint/);
+});
+
+test('what was interrupted does not say that all is well', async () => {
+  await using folder = await dataFolder();
+  const requests = new EventEmitter();
+  await using gateway = await serve(() => requests.emit('request'));
+  const interrupted = async (args: readonly string[], begun: Promise<unknown>): Promise<unknown> => {
+    const child = spawn(process.execPath, [COMMAND, ...args], { stdio: 'ignore' });
+    await begun;
+    child.kill();
+    return await once(child, 'exit');
+  };
+  const asked = (): Promise<unknown> => once(requests, 'request');
+  assert.deepEqual(await interrupted(['verify', gateway.url], asked()), [1, null]);
+  const copy = ['mirror', gateway.url, '--once', '--data', join(folder.path, 'copy')];
+  assert.deepEqual(await interrupted(copy, asked()), [1, null]);
+  const pipe = join(folder.path, 'pipe');
+  execFileSync('mkfifo', [pipe]);
+  // Opened once the command has opened it.
+  const opened = open(pipe, 'w');
+  assert.deepEqual(await interrupted(['verify', pipe], opened), [null, 'SIGTERM']);
+  await (await opened).close();
 });

@@ -35,15 +35,18 @@ export function mirrorCommand(context: ProcessContext): Command {
     .option('--once', 'end when everything is copied that is there now');
   return command.action(async (url: string, options: Options) => {
     const end = new AbortController();
-    void context.stopSignal().then(() => end.abort());
+    void context.stopSignal().then(() => end.abort(new Error('it was interrupted')));
     const report = mirrorReport(context);
     try {
       await mirror(url, options, { context, report, signal: end.signal });
-    } catch (error) {
-      if (end.signal.aborted) return;
+    } catch (thrown) {
+      const { aborted: isInterrupted, reason } = end.signal;
+      if (isInterrupted && options.once !== true) return;
+      const error: unknown = isInterrupted ? reason : thrown;
       if (!(error instanceof Error)) throw error;
       report.line(`Cannot mirror ${url}: ${error.message}`);
-      context.setExitCode(error instanceof OriginChanged ? EXIT_FAILED : EXIT_UNREACHABLE);
+      const isFailed = isInterrupted || error instanceof OriginChanged;
+      context.setExitCode(isFailed ? EXIT_FAILED : EXIT_UNREACHABLE);
     }
   });
 }
@@ -70,6 +73,7 @@ async function mirror(
   const onChanged = (_: number, description: string): void =>
     report.line(`Changed at ${url}; the copy is as it was: ${description}`);
   await followOrigin({ gateway, copy, signal, live: !once, onProgress, onTrouble, onChanged });
+  if (once) signal.throwIfAborted();
   const { head, link } = copy.checkpoint();
   report.end(`${head.toLocaleString('en')} entries. Last link ${link}`);
 }

@@ -45,7 +45,9 @@ export async function verifyLines(
 ): Promise<void> {
   const isAddress = /^https?:\/\//.test(source);
   const end = new AbortController();
-  void context.stopSignal().then(() => end.abort());
+  // What is read otherwise ends with the process.
+  if (isAddress)
+    void context.stopSignal().then(() => end.abort(new Error('it was interrupted')));
   const file =
     options.checkpoint ?? (isAddress ? checkpointFileFor(context.stateFolder, source) : undefined);
   try {
@@ -58,8 +60,8 @@ export async function verifyLines(
     if (file !== undefined) await writeCheckpoint(file, verified.end);
     report(verified, options, context);
   } catch (error) {
-    if (end.signal.aborted) return;
-    reportFault(source, error, options, context);
+    if (end.signal.aborted) fail(context, `verify ${source}`, end.signal.reason, EXIT_FAILED);
+    else reportFault(source, error, options, context);
   }
 }
 
