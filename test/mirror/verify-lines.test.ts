@@ -31,6 +31,9 @@ test('a log is verified from its gateway or a file, and compared with what was k
   const log = await (await fetch(`${served.url}/api/log`)).text();
   await writeFile(exported, log);
   assert.equal((await verify(exported)).code, 0);
+  const part = await verify(exported, '--new', '--checkpoint', kept);
+  assert.equal(part.code, 1);
+  assert.match(part.output, /^--new is for the log of a gateway elsewhere/);
   const later = await verify(served.url, '--new', '--checkpoint', kept);
   assert.match(later.output, /^1 entry, unbroken/);
   await writeFile(exported, log.replace('two', 'tWo'));

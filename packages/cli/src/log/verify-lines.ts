@@ -44,6 +44,8 @@ export async function verifyLines(
   context: ProcessContext,
 ): Promise<void> {
   const isAddress = /^https?:\/\//.test(source);
+  if (options.onlyNew && !isAddress)
+    throw new Error('--new is for the log of a gateway elsewhere: an export is verified as a whole.');
   const end = new AbortController();
   // What is read otherwise ends with the process.
   if (isAddress)
