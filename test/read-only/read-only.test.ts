@@ -61,6 +61,8 @@ test('stores nothing by any way until it is switched off, tells why, and goes on
   const { url, data } = gateway;
   await new Gateway(url, { identity: 'A' }).leaveTrace('before');
   assert.equal(await readOnly(data), 'Entries are stored.\n');
+  for (const unclear of [['on'], ['--reason', REASON], ['off', '--reason', REASON]])
+    assert.equal((await run('read-only', data, ...unclear)).code, 1, unclear.join(' '));
   const ending = new AbortController();
   using _ending = { [Symbol.dispose]: () => ending.abort() };
   const followed: unknown[] = [];

@@ -127,6 +127,8 @@ suite('presence hide --name', () => {
     assert.match(looked.stderr, /--name is about a name alone.*Leave out --dry-run/);
     const mixed = await run('hide', data, randomUUID(), ...name, '--name-prefix', 'b', '-q', 'c');
     assert.match(mixed.stderr, /Leave out the ids, --name-prefix, --q/);
+    const explained = await run('hide', data, ...name, '--reason', 'Advertising');
+    assert.match(explained.stderr, /Leave out --reason/);
     assert.equal((await run('show', data, '--name', 'other')).stdout, 'No name is hidden.\n');
   });
 

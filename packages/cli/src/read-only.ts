@@ -31,10 +31,10 @@ export function readOnlyCommand(context: ProcessContext): Command {
   });
   return command.action(async (state: string | undefined, options: Options) => {
     const { data, reason } = options;
-    const isUnexplained = state === 'on' && reason === undefined;
+    const isUnexplained = (state === 'on') !== (reason !== undefined);
     await askAsOwner(context, options, {
       what: `make "${data}" read-only`,
-      refusal: isUnexplained ? '--reason says why, to everyone.' : undefined,
+      refusal: isUnexplained ? '"on" alone needs --reason, which says why, to everyone.' : undefined,
       async ask(access) {
         const { signal } = new AbortController();
         const body = { ...(state && { to: state }), ...(reason !== undefined && { reason }) };
