@@ -24,3 +24,14 @@ for (const args of [['--help'], ['config'], ['completion', 'bash']])
     assert.equal(stdout, '2\n');
     assert.match(stderr, /^Cannot write the output: ENOSPC: .*\n$/);
   });
+
+test('a user without a home folder can run commands', async () => {
+  const homeless = `import os from 'node:os';
+    import { syncBuiltinESMExports } from 'node:module';
+    os.homedir = () => { throw new Error('no home'); };
+    syncBuiltinESMExports();`;
+  const env = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(homeless)}` };
+  const args = [COMMAND, 'config', '--port', '7411'];
+  const { stdout } = await promisify(execFile)(process.execPath, args, { env });
+  assert.match(stdout, /^Listens on 127\.0\.0\.1:7411$/m);
+});

@@ -63,6 +63,15 @@ function serviceOutput(stream: 'stdout' | 'stderr'): TextOutput {
   return isForPeople ? { write: (text) => output.write(guardedText(text)) } : output;
 }
 
+/** The root folder for a user without one, such as a container's, where nothing can be kept. */
+function homeFolder(): string {
+  try {
+    return homedir() || '/';
+  } catch {
+    return '/';
+  }
+}
+
 const context: ProcessContext = {
   stdin: process.stdin,
   stdout: process.stdout,
@@ -71,8 +80,8 @@ const context: ProcessContext = {
   passedSockets:
     process.env['LISTEN_PID'] === String(process.pid) ? Number(process.env['LISTEN_FDS']) || 0 : 0,
   configurationFolder:
-    process.env['XDG_CONFIG_HOME'] ?? process.env['APPDATA'] ?? join(homedir(), '.config'),
-  stateFolder: process.env['XDG_STATE_HOME'] ?? join(homedir(), '.local', 'state'),
+    process.env['XDG_CONFIG_HOME'] || process.env['APPDATA'] || join(homeFolder(), '.config'),
+  stateFolder: process.env['XDG_STATE_HOME'] || join(homeFolder(), '.local', 'state'),
   logger(level) {
     const { isTTY } = process.stdout;
     const log = serviceOutput('stdout');

@@ -3,6 +3,7 @@ import type { Members, Stored } from '@open-presence/client';
 import type { Kind } from '@open-presence/protocol';
 import { Command, InvalidArgumentError, Option } from 'commander';
 
+import { reasonOf } from '../exit-codes.ts';
 import type { ProcessContext } from '../process-context.ts';
 import { safeText } from '../safe-text.ts';
 import { entryView } from './entry-view.ts';
@@ -150,7 +151,10 @@ async function greet(
 ): Promise<void> {
   const arrival = await gateway.firstContact({ seeking, room }, { signal });
   const { address: url, identity } = gateway;
-  if (identity !== undefined) await remember(configurationFolder, { url, identity });
+  if (identity !== undefined)
+    await remember(configurationFolder, { url, identity }).catch((error: unknown) =>
+      notify(`Later commands will not know the name: ${reasonOf(error)}`),
+    );
   if (json || !output.isTerminal) return await output.write(`${JSON.stringify(arrival)}\n`);
   const { welcome, companions, next: _, ...entry } = arrival;
   await output.write(`${safeText(welcome)}\n\n${entryView(entry, output)}`);

@@ -135,6 +135,14 @@ suite('a visitor', () => {
     assert.equal(trace['text'], 'I passed through.');
   });
 
+  test('says hello where nothing can be remembered', async () => {
+    const hello = [process.execPath, COMMAND, 'hello', 'Nomad'];
+    const { code, stdout, stderr } = await run(hello, { env: { XDG_CONFIG_HOME: '/dev/null' } });
+    assert.equal(code, 0, stderr);
+    assert.equal(lines(stdout)[0]?.['ai_identity'], 'Nomad');
+    assert.match(stderr, /^Later commands will not know the name: ENOTDIR/);
+  });
+
   test('says a text from an argument, a file or a pipe, of any length', async () => {
     const long = 'Довгий «текст»\n'.repeat(40_000);
     const file = join(home.path, 'long.txt');
