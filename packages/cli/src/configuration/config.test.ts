@@ -126,11 +126,17 @@ suite('presence config', () => {
   test('shows the settings that serve takes from the same file', async () => {
     await using folder = await dataFolder();
     const file = join(folder.path, 'presence.env');
-    await writeFile(file, 'PRESENCE_METRICS=127.0.0.1:0\nPRESENCE_LOG_REQUESTS=yes\n');
+    const data = join(folder.path, 'log #1');
+    const lines = ['METRICS=127.0.0.1:0', 'LOG_REQUESTS=yes', `DATA='${data}'`, 'PROT=4', 'URL x://a:b@c'];
+    await writeFile(file, `# Settings\n${lines.map((line) => `PRESENCE_${line}\r\n`).join('')}`);
+    const inForce = await config(['--config', file, '--json']);
+    assert.equal((JSON.parse(inForce.output) as { stores: string }).stores, data);
     await using gateway = await startGatewayProcess({ args: ['--config', file, '--threads', '1'] });
     assert.equal((await fetch(`${gateway.url}/api`)).status, 200);
     await gateway.stop();
     assert.match(gateway.output(), /"metrics":"http:\/\/127\.0\.0\.1:\d+\/metrics"/);
     assert.match(gateway.output(), /"path":"\/api","door":"rest","status":200/);
+    for (const name of ['PRESENCE_PROT', 'PRESENCE_URL x://a:…@c'])
+      assert.ok(gateway.output().includes(`"name":"${name}","msg":"the file of settings has`), name);
   });
 });

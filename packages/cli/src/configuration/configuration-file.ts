@@ -1,11 +1,10 @@
 /** Reads settings from a file such as `/etc/presence/presence.env`, with one NAME=VALUE on a line. */
 import { readFile } from 'node:fs/promises';
-import { parseEnv } from 'node:util';
 
 import { type Command, InvalidArgumentError, Option } from 'commander';
 
 import { reasonOf } from '../exit-codes.ts';
-import { type Configuration, type Setting, SETTINGS } from './configuration.ts';
+import { type Configuration, masked, type Setting, SETTINGS } from './configuration.ts';
 
 const BYTE_ORDER_MARK = /^\ufeff/;
 
@@ -31,21 +30,36 @@ export function addConfigOption(command: Command): Command {
     });
 }
 
-/** What the file of `--config` has that is no setting: names, and lines without a value. */
+/** What the file of `--config` has that is no setting: names, and lines without a value. Passwords are masked. */
 export async function unknownNames(command: Command): Promise<readonly string[]> {
   const known = new Set(SETTINGS.map(({ variable }) => variable));
-  const text = await textOf(fileOf(command));
-  const names = Object.keys(parseEnv(text)).filter((name) => !known.has(name));
-  const lines = text.split('\n').map((line) => line.trim());
-  return [...names, ...lines.filter((line) => /^[^#=][^=]*$/.test(line))];
+  const names = (await linesOf(command)).map(({ name }) => name);
+  return names.filter((name) => !known.has(name)).map(masked);
 }
 
 async function settingsInFile(command: Command): Promise<(readonly [Setting, string])[]> {
-  const variables = parseEnv(await textOf(fileOf(command)));
+  const values = new Map((await linesOf(command)).map(({ name, value }) => [name, value]));
   return SETTINGS.flatMap((setting) => {
-    const text = variables[setting.variable];
+    const text = values.get(setting.variable);
     return text === undefined ? [] : [[setting, text] as const];
   });
+}
+
+interface Line {
+  /** The whole line if it has no value. */
+  readonly name: string;
+  readonly value: string | undefined;
+}
+
+/** As systemd and Docker read them: "#" begins a comment at the start of a line alone. Quotes are removed, as by systemd. */
+async function linesOf(command: Command): Promise<readonly Line[]> {
+  const lines = (await textOf(fileOf(command))).split('\n').map((line) => line.trim());
+  return lines
+    .filter((line) => /^[^#;]/.test(line))
+    .map((line) => {
+      const [, name = line, value] = /^([^=]+?)\s*=\s*(.*)$/.exec(line) ?? [];
+      return { name, value: value?.replace(/^(["'])(.*)\1$/, '$2') };
+    });
 }
 
 function fileOf(command: Command): string | undefined {

@@ -14,7 +14,7 @@ import { Command } from 'commander';
 import type { Logger } from 'pino';
 
 import { addGuide } from '../command-guide.ts';
-import { addConfigOption } from '../configuration/configuration-file.ts';
+import { addConfigOption, unknownNames } from '../configuration/configuration-file.ts';
 import {
   ANSWERS,
   type Configuration,
@@ -41,15 +41,20 @@ export function serveCommand(context: ProcessContext): Command {
       'Serves until Ctrl-C or SIGTERM: finishes what is under way then. A second signal ends it at once, and so does the first during the start.',
   });
   return command.action(async (configuration: Configuration) => {
-    await serve(configuration, context);
+    await serve(configuration, await unknownNames(command), context);
   });
 }
 
-async function serve(given: Configuration, context: ProcessContext): Promise<void> {
+async function serve(
+  given: Configuration,
+  unknown: readonly string[],
+  context: ProcessContext,
+): Promise<void> {
   const listen = listenAddress(given, context.passedSockets);
   const canShareAddress = isShareable(listen);
   const configuration = canShareAddress ? given : { ...given, threads: 1 };
   const logger = context.logger(configuration.logLevel);
+  for (const name of unknown) logger.warn({ name }, 'the file of settings has what is no setting');
   // Before the start, so that a signal during it is not lost.
   let reload = (): void => {};
   const stopSignal = context.stopSignal(() => reload());
