@@ -35,8 +35,8 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   });
 });
 
-// Only their owner can read stored files. The gateway itself opens UNIX sockets for visitors to all users.
-process.umask(process.umask() | 0o077);
+// Only their owner can read and write stored files. The gateway itself opens UNIX sockets for visitors to all users.
+process.umask(0o077);
 
 // Hides passwords from users who list the processes.
 if (process.argv.some((word) => word !== masked(word)))

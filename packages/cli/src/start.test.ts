@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
-import { chmod, mkdir, readdir, readlink } from 'node:fs/promises';
+import { chmod, mkdir, readdir, readlink, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { suite, test } from 'node:test';
 import { promisify } from 'node:util';
@@ -247,6 +247,16 @@ suite('a data folder that cannot be used', () => {
     await assert.rejects(startGatewayProcess({ data: folder.path, under }), (error: Error) =>
       error.message.includes(`(${file}): the user who runs the gateway may not`),
     );
+  });
+
+  test('is made for its owner to read and write, whatever the umask', async () => {
+    await using folder = await dataFolder();
+    const data = join(folder.path, 'new');
+    const masked = ['sh', '-c', 'umask 0377; exec "$0" "$@"'];
+    await using gateway = await startGatewayProcess({ data, under: [...under, ...masked] });
+    await gateway.stop();
+    assert.equal((await stat(data)).mode & 0o777, 0o700);
+    assert.equal((await stat(join(data, 'log.sqlite'))).mode & 0o777, 0o600);
   });
 
   test('is not created if the port is taken', async () => {
