@@ -7,7 +7,7 @@ import { suite, test } from 'node:test';
 import { asObject } from '../../conformance/value.ts';
 import { SETTINGS } from '../../packages/cli/src/configuration/configuration.ts';
 import { COMMAND_LINK, DEPLOYED_FILES } from '../../scripts/debian-files.ts';
-import { dataFolder } from '../gateway-process.ts';
+import { dataFolder, startGatewayProcess } from '../gateway-process.ts';
 import { ROOT, run } from '../packages/packed.ts';
 import { needs } from '../needs.ts';
 
@@ -92,6 +92,15 @@ test('the image is built with the Node.js of the packages', async () => {
   const node = String(asObject(dependencies)['node']);
   const dockerfile = await read('container/Dockerfile');
   assert.ok(dockerfile.includes(`FROM docker.io/library/node:${node}-`));
+});
+
+test('the health check of the image finds the gateway by each variable for its port', async () => {
+  const command = /^HEALTHCHECK[^\[]*CMD (.*)$/m.exec(await read('container/Dockerfile'))?.[1];
+  const [, ...args] = JSON.parse(command ?? '[]') as string[];
+  await using gateway = await startGatewayProcess();
+  const { host, port } = new URL(gateway.url);
+  for (const env of [{ PRESENCE_LISTEN: host, PRESENCE_PORT: '1' }, { PRESENCE_PORT: port }])
+    await run(process.execPath, args, { env });
 });
 
 test(
