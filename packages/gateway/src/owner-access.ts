@@ -14,7 +14,9 @@ import { loadLanguage, type ReloadedSettings } from './load-language.ts';
 import { Notices } from './operations/notices.ts';
 import { refuseBackup } from './stores/sqlite/backup/description.ts';
 import { readHiddenNames, writeHiddenNames } from './presence/hidden-names.ts';
+import { dataPathsIn } from './stores/sqlite/data-paths.ts';
 import { openFolderLog } from './stores/sqlite/folder-log.ts';
+import { isLocked } from './stores/sqlite/lock-file.ts';
 import { openSqliteLog } from './stores/sqlite/store.ts';
 
 export interface OwnerAccessOptions {
@@ -74,7 +76,7 @@ const PATIENCE_MS = 10_000;
 export async function runningGateway(
   data: string,
 ): Promise<{ readonly address: string | undefined } | undefined> {
-  if (!(await hasGateway(data))) return undefined;
+  if (!(await hasGateway(data))) return isUsed(data) ? { address: undefined } : undefined;
   for await (const { address } of askGateway(
     data,
     ADDRESS_PATH,
@@ -83,4 +85,13 @@ export async function runningGateway(
   ))
     return { address: typeof address === 'string' ? address : undefined };
   return { address: undefined };
+}
+
+/** Whether a process has the folder: a gateway that reads its log still has no socket for its owner. */
+function isUsed(data: string): boolean {
+  try {
+    return isLocked(dataPathsIn(data).lock);
+  } catch {
+    return false;
+  }
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { symlink, utimes, writeFile } from 'node:fs/promises';
+import { rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -197,6 +197,15 @@ suite('presence doctor', () => {
     assert.equal(code, 0, JSON.stringify([...found.values()]));
     assert.equal(found.get('gateway')?.text, `one runs at ${gateway.url}`);
     assert.match(found.get('public address')?.text ?? '', /leads to this gateway$/);
+  });
+
+  test('mends nothing where a gateway runs that has no socket for its owner yet', async () => {
+    await using gateway = await startGatewayProcess({ args: ['--threads', '1'] });
+    await rm(join(gateway.data, 'control.sock'));
+    const { port } = new URL(gateway.url);
+    const [code, found] = await findingsOf('--data', gateway.data, '--port', port);
+    assert.equal(code, 0, JSON.stringify([...found.values()]));
+    assert.equal(found.get('gateway')?.text, `one runs at ${gateway.url}`);
   });
 
   test('says that an address is in use by something else', async () => {
