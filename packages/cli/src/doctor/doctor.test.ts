@@ -215,6 +215,10 @@ suite('presence doctor', () => {
     const [code, found] = await findingsOf('--data', folder.path, '--port', port);
     assert.equal(code, 1);
     assert.match(found.get('listening')?.text ?? '', /EADDRINUSE/);
+    const metrics = `127.0.0.1:${port}`;
+    const counted = await doctor('--data', folder.path, '--port', '0', '--metrics', metrics);
+    assert.equal(counted.code, 1);
+    assert.match(counted.output, /^MEND +listening .*EADDRINUSE.*\n.*with --metrics/m);
   });
 
   test('does not read an endless answer at an address', async () => {

@@ -4,7 +4,12 @@ import { Command } from 'commander';
 
 import { addGuide } from '../command-guide.ts';
 import { addConfigOption } from '../configuration/configuration-file.ts';
-import { type Configuration, settingOption, SETTINGS } from '../configuration/configuration.ts';
+import {
+  type Configuration,
+  metricsAddress,
+  settingOption,
+  SETTINGS,
+} from '../configuration/configuration.ts';
 import { EXIT_FAILED } from '../exit-codes.ts';
 import { listenAddress } from '../configuration/listen-setting.ts';
 import type { ProcessContext } from '../process-context.ts';
@@ -59,7 +64,14 @@ async function findAll(
   const running = await runningOn(options.data);
   const own = 'port' in address ? urlOf(address) : undefined;
   const url = running?.address === undefined ? own : usableUrl(running.address);
-  const start = running ? [] : [checkLogFolder(options), ...(await checkListening(address))];
+  const metrics = options.metrics === undefined ? undefined : metricsAddress(options.metrics);
+  const start = running
+    ? []
+    : [
+        checkLogFolder(options),
+        ...(await checkListening(address, '--port or --host')),
+        ...(await checkListening(metrics, '--metrics')),
+      ];
   return [
     ok('Node.js', nodeVersion),
     await checkDescriptors(),

@@ -38,9 +38,12 @@ export async function checkServers(log: string | undefined): Promise<readonly Fi
   }
 }
 
-/** Listens at the address for a moment. Must not be called while the folder's gateway is running. */
-export async function checkListening(address: ListenAddress): Promise<readonly Finding[]> {
-  if (!('port' in address)) return [];
+/** Listens at a TCP address, which these flags name, for a moment. Must not be called while the folder's gateway is running. */
+export async function checkListening(
+  address: ListenAddress | undefined,
+  flags: string,
+): Promise<readonly Finding[]> {
+  if (address === undefined || !('port' in address)) return [];
   const { host, port } = address;
   const server = createServer();
   try {
@@ -48,7 +51,7 @@ export async function checkListening(address: ListenAddress): Promise<readonly F
     await once(server, 'listening');
     return [];
   } catch (error) {
-    const mend = 'End the other program, or choose another address with --port or --host.';
+    const mend = `End the other program, or choose another address with ${flags}.`;
     return [fault('listening', `a gateway could not: ${reasonOf(error)}`, mend)];
   } finally {
     server.close();
