@@ -1,6 +1,6 @@
 // What a backup copies, what it finds, what it refuses, and what a log is that comes from one.
 import assert from 'node:assert/strict';
-import { cp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, suite, test } from 'node:test';
@@ -211,6 +211,10 @@ suite('a backup', () => {
   test('restores to a log that has keys, tells readers beyond its end, and goes on', async () => {
     const { report } = await backUp(data, folder('whole'));
     const target = folder('target');
+    // As a restore leaves it that was killed.
+    await mkdir(join(target, 'restoring'), { recursive: true });
+    const unrestored = startGatewayProcess({ data: target });
+    await assert.rejects(unrestored, /A restore into ".*" was interrupted\. Repeat it/);
     const { report: restored } = await restore(folder('whole'), target);
     await assert.rejects(restore(folder('whole'), target), /--replace/);
     await using gateway = await startGatewayProcess({ data: target });

@@ -7,6 +7,8 @@ const FILES = {
   lastCommit: 'last-commit',
   /** Says, where it is there, that the folder is a backup, and of what. */
   backup: 'backup.json',
+  /** Folder of what a restore copies, until it takes its place. */
+  restoring: 'restoring',
   /** Why nothing is stored, where it is there. */
   readOnly: 'read-only',
   /** Folder of what was told to the owner in private (see `operations/notices.ts`). */

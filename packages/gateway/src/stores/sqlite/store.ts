@@ -18,7 +18,12 @@ import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
 import type { LogCopier } from '../../log/log-copier.ts';
 import type { Seq } from '../../log/log.ts';
 import { threadModule } from '../../thread-module.ts';
-import { type BackupDescription, beginLog, readUsable } from './backup/description.ts';
+import {
+  type BackupDescription,
+  beginLog,
+  readUsable,
+  refuseUnrestored,
+} from './backup/description.ts';
 import { type DataPaths, dataPathsIn } from './data-paths.ts';
 import { type AcceptedLoss, checkHistory } from './writer/lost-history.ts';
 import { checkClock } from './writer/log-clock.ts';
@@ -213,6 +218,7 @@ function refuseLog(
   { isCopy, acceptClock }: LogUse,
 ): BackupDescription | undefined {
   const backup = readUsable(paths, isCopy);
+  refuseUnrestored(paths);
   if (!isCopy && backup === undefined) refuseCopyOfCluster(paths);
   if (!isCopy && acceptClock !== true) checkClock(paths);
   return backup;

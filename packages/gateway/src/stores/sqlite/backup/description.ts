@@ -79,6 +79,14 @@ export function refuseBackup(folder: string): void {
     );
 }
 
+/** Throws if a restore into a folder without a log was killed: a start would begin a log there. */
+export function refuseUnrestored({ folder, log, restoring }: DataPaths): void {
+  if (existsSync(restoring) && !existsSync(log))
+    throw new Error(
+      `A restore into "${folder}" was interrupted. Repeat it, or remove "${restoring}" to begin without it.`,
+    );
+}
+
 interface BegunLog {
   /** Without it, readers notice by the new name that later entries may be gone. */
   readonly keepName: boolean;

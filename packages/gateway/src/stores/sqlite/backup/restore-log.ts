@@ -43,8 +43,6 @@ export interface RestoreReport extends BackupDescription {
 /** Thrown if the operator has to allow what the restore would do. Nothing has been changed. */
 export class RestoreRefusal extends Error {}
 
-const UNFINISHED = 'restoring';
-
 /** Yields faults and progress. Throws if a gateway uses the folder, or the backup is not what was written. */
 export async function* restoreLog(
   backup: string,
@@ -68,7 +66,7 @@ export async function* restoreLog(
     throw new RestoreRefusal(
       `"${data}" has a log. With --replace, its files are moved to a folder in it.`,
     );
-  const made = dataPathsIn(join(target.folder, UNFINISHED));
+  const made = dataPathsIn(target.restoring);
   await rm(made.folder, { recursive: true, force: true });
   try {
     mkdirSync(made.folder);
