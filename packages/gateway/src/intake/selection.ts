@@ -47,6 +47,7 @@ export interface SelectionScope {
 }
 
 const COUNT = 'a whole number from 0';
+const SECONDS = 'a number of seconds from 0';
 const CURSOR = 'a cursor (a seq) from an earlier answer';
 const THREAD = 'the "id" of an entry';
 /** No entry has this seq. */
@@ -73,6 +74,9 @@ export async function parseSelection(
     const related = listing.log === undefined ? [] : await reader.related(listing.log);
     const facets = [...listing.facets, ...(await reader.facets(listing)), ...related];
     const textQuery = reader.textQuery(query);
+    // Their values are read elsewhere: here they are among the faults.
+    await reader.bound('wait', parseSeconds, SECONDS, Math.max);
+    await reader.bound('skip', parseInteger, COUNT, Math.max);
     return {
       facets,
       order,
@@ -109,7 +113,7 @@ export async function parseWait(
   subject: string,
 ): Promise<number | undefined> {
   const seconds = await read(parameters, subject, (reader) =>
-    reader.bound('wait', parseSeconds, 'a number of seconds from 0', Math.max),
+    reader.bound('wait', parseSeconds, SECONDS, Math.max),
   );
   return seconds === undefined ? undefined : seconds * 1000;
 }

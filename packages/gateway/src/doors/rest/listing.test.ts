@@ -111,6 +111,15 @@ suite('a listing', () => {
     assert.equal(answer.status, 400);
   });
 
+  test('or a search names all values that it cannot use', async () => {
+    await using gateway = await open();
+    for (const path of ['/api/garden?', '/api/catch-up?identity=a&', '/api/search?q=a&skip=a&']) {
+      const { bytes } = await fetchBytes(gateway, `${path}after=a&wait=a`);
+      const names = [...bytes.toString().matchAll(/"parameter":"(\w+)"/g)].map(([, name]) => name);
+      assert.deepEqual(names, ['after', 'wait', ...(path.includes('skip') ? ['skip'] : [])]);
+    }
+  });
+
   test('is one entry a line, and nothing else, as NDJSON', async () => {
     await using gateway = await open();
     await gateway.addEntries('one', 'two');
