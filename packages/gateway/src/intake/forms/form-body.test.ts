@@ -186,7 +186,14 @@ suite('a multipart form', () => {
     ['breaks off', MULTIPART, multipart(fields).slice(0, -8)],
     ['breaks off within headers', MULTIPART, multipart(fields).slice(0, 20)],
     ['has endless headers', MULTIPART, `--b\r\nX: ${'x'.repeat(20_000)}`],
-    ['has its boundary in a field', MULTIPART, multipart([['text', '1\r\n--bold\r\n2'], ['to', 'A']])],
+    [
+      'has its boundary in a field',
+      MULTIPART,
+      multipart([
+        ['text', '1\r\n--bold\r\n2'],
+        ['to', 'A'],
+      ]),
+    ],
     ['has its last boundary in a field', MULTIPART, multipart([['text', '1\n--b--old\n2']])],
     ['has a part without a name', MULTIPART, '--b\r\nContent-Disposition: x\r\n\r\n\r\n--b--'],
   ] as const) {

@@ -66,7 +66,8 @@ export async function subscriptionOf(
     selection: { facets: [...facets, ...ofKind], ...(since === undefined ? {} : { since }) },
     after,
     // What a name says itself does not concern it.
-    isLeftOut: async (entry) => own !== undefined && (await said(log, entry, 1)).names.includes(own),
+    isLeftOut: async (entry) =>
+      own !== undefined && (await said(log, entry, 1)).names.includes(own),
   };
 }
 
