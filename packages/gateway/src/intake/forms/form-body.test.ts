@@ -195,6 +195,14 @@ suite('a multipart form', () => {
       ]),
     ],
     ['has its last boundary in a field', MULTIPART, multipart([['text', '1\n--b--old\n2']])],
+    [
+      'has a part in UTF-16',
+      MULTIPART,
+      multipart([['a', '1']]).replace(
+        '\r\n\r\n',
+        '\r\nContent-Type: text/plain;charset="UTF-16LE"\r\n\r\n',
+      ),
+    ],
     ['has a part without a name', MULTIPART, '--b\r\nContent-Disposition: x\r\n\r\n\r\n--b--'],
   ] as const) {
     test(`that ${fault} is refused`, () => {

@@ -88,7 +88,9 @@ export class MultipartReader {
       if (rest.length < MAX_HEADER_SIZE) return false;
       throw new MultipartError(`the headers of a part are longer than ${MAX_HEADER_SIZE} bytes`);
     }
-    const name = nameIn(text.slice(0, end.index));
+    const headers = text.slice(0, end.index);
+    if (UTF_16.test(headers)) throw new MultipartError(NOT_UTF_8);
+    const name = nameIn(headers);
     if (name === undefined) throw new MultipartError(NO_NAME);
     this.#handler.name(name);
     this.#handler.value(EMPTY);
@@ -100,6 +102,9 @@ export class MultipartReader {
 
 const GOES_ON =
   'a line that begins with the boundary goes on: the boundary must be one that is in no field';
+/** Its bytes can be UTF-8 as well, with NUL between the letters. */
+const UTF_16 = /^content-type\s*:.*charset\s*=\s*"?utf-?(?:16|32)/im;
+const NOT_UTF_8 = 'a part is in UTF-16 or UTF-32: each must be text in UTF-8';
 const NO_NAME =
   'a part has no name: each needs the header Content-Disposition: form-data; name="…"';
 
