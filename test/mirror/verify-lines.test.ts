@@ -50,7 +50,10 @@ test('what was interrupted does not say that all is well', async () => {
   await using folder = await dataFolder();
   const requests = new EventEmitter();
   await using gateway = await serve(() => requests.emit('request'));
-  const interrupted = async (args: readonly string[], begun: Promise<unknown>): Promise<unknown> => {
+  const interrupted = async (
+    args: readonly string[],
+    begun: Promise<unknown>,
+  ): Promise<unknown> => {
     const child = spawn(process.execPath, [COMMAND, ...args], { stdio: 'ignore' });
     await begun;
     child.kill();

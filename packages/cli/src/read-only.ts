@@ -34,7 +34,9 @@ export function readOnlyCommand(context: ProcessContext): Command {
     const isUnexplained = (state === 'on') !== (reason !== undefined);
     await askAsOwner(context, options, {
       what: `make "${data}" read-only`,
-      refusal: isUnexplained ? '"on" alone needs --reason, which says why, to everyone.' : undefined,
+      refusal: isUnexplained
+        ? '"on" alone needs --reason, which says why, to everyone.'
+        : undefined,
       async ask(access) {
         const { signal } = new AbortController();
         const body = { ...(state && { to: state }), ...(reason !== undefined && { reason }) };

@@ -146,6 +146,19 @@ suite('a start', () => {
     },
   );
 
+  test('that takes long ends at the first Ctrl-C', needs('script', 'strace'), async () => {
+    await using folder = await dataFolder();
+    await using command = runOnTerminal(
+      ...SLOW_FLUSHES.split(' '),
+      process.execPath,
+      ...serve(folder.path),
+    );
+    await command.until(/waking: .* are answered/);
+    command.child.stdin?.write(CTRL_C);
+    await command.until(/^(?![^]*is open)[^]*resting: before the start was complete/);
+    assert.equal(await command.ended, 0);
+  });
+
   for (const platform of ['darwin', 'win32']) {
     test(`uses one thread where threads cannot share a port, and says so (${platform})`, async () => {
       const env = withProcess('platform', `'${platform}'`);

@@ -164,7 +164,15 @@ function commandFor(state: State, context: ProcessContext): Command {
 
 /** What was given that has no effect beside `--name`. */
 function optionsOfEntries(ids: readonly string[], options: Options): string[] {
-  const names = ['from', 'beneath', 'matching', 'namePrefix', 'dryRun', 'reason', ...FILTERS] as const;
+  const names = [
+    'from',
+    'beneath',
+    'matching',
+    'namePrefix',
+    'dryRun',
+    'reason',
+    ...FILTERS,
+  ] as const;
   const given = names.filter((name) => options[name] !== undefined);
   const flags = given.map(
     (name) => `--${name.replace(/[A-Z]/, (letter) => `-${letter.toLowerCase()}`)}`,

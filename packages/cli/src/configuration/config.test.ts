@@ -127,7 +127,13 @@ suite('presence config', () => {
     await using folder = await dataFolder();
     const file = join(folder.path, 'presence.env');
     const data = join(folder.path, 'log #1');
-    const lines = ['METRICS=127.0.0.1:0', 'LOG_REQUESTS=yes', `DATA='${data}'`, 'PROT=4', 'URL x://a:b@c'];
+    const lines = [
+      'METRICS=127.0.0.1:0',
+      'LOG_REQUESTS=yes',
+      `DATA='${data}'`,
+      'PROT=4',
+      'URL x://a:b@c',
+    ];
     await writeFile(file, `# Settings\n${lines.map((line) => `PRESENCE_${line}\r\n`).join('')}`);
     const inForce = await config(['--config', file, '--json']);
     assert.equal((JSON.parse(inForce.output) as { stores: string }).stores, data);
@@ -137,6 +143,9 @@ suite('presence config', () => {
     assert.match(gateway.output(), /"metrics":"http:\/\/127\.0\.0\.1:\d+\/metrics"/);
     assert.match(gateway.output(), /"path":"\/api","door":"rest","status":200/);
     for (const name of ['PRESENCE_PROT', 'PRESENCE_URL x://a:…@c'])
-      assert.ok(gateway.output().includes(`"name":"${name}","msg":"the file of settings has`), name);
+      assert.ok(
+        gateway.output().includes(`"name":"${name}","msg":"the file of settings has`),
+        name,
+      );
   });
 });

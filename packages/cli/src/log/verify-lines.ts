@@ -45,11 +45,12 @@ export async function verifyLines(
 ): Promise<void> {
   const isAddress = /^https?:\/\//.test(source);
   if (options.onlyNew && !isAddress)
-    throw new Error('--new is for the log of a gateway elsewhere: an export is verified as a whole.');
+    throw new Error(
+      '--new is for the log of a gateway elsewhere: an export is verified as a whole.',
+    );
   const end = new AbortController();
   // What is read otherwise ends with the process.
-  if (isAddress)
-    void context.stopSignal().then(() => end.abort(new Error('it was interrupted')));
+  if (isAddress) void context.stopSignal().then(() => end.abort(new Error('it was interrupted')));
   const file =
     options.checkpoint ?? (isAddress ? checkpointFileFor(context.stateFolder, source) : undefined);
   try {
