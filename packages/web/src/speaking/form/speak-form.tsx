@@ -10,7 +10,6 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 
 import type { FormProblem } from '../../page-data.ts';
 import { href, pathOf, useShell, useWords } from '../../shell.ts';
-import { openDatabase } from '../outbox/database.ts';
 import { formId, readDraft, storeDraft } from '../outbox/drafts.ts';
 import { FirstContactAnswer } from '../first-contact-answer.tsx';
 import {
@@ -23,17 +22,9 @@ import {
 } from './form-content.ts';
 import { FormError } from './fields.tsx';
 import { FormFields } from './form-fields.tsx';
-import {
-  addToOutbox,
-  newIdempotencyKey,
-  onOutboxChange,
-  type Outcome,
-  outboxItems,
-  removeItems,
-  type StoredEntry,
-} from '../outbox/outbox.ts';
+import { newIdempotencyKey, removeItems, type StoredEntry } from '../outbox/outbox.ts';
 import { asksForName, rememberAuthorIn } from './remembered-author.ts';
-import { prepareSender, startSender } from '../outbox/sender.ts';
+import { prepareSender, sendNow } from '../outbox/sender.ts';
 import { formName, namesIn, type SpeakFormProps } from './speak-form-props.ts';
 import { useDraft } from './use-draft.ts';
 
@@ -121,7 +112,6 @@ function EmptyOrRestoredForm(props: FormProps): VNode {
   const [errors, setErrors] = useState<FormErrors>(() =>
     problem === undefined ? { fields: {} } : errorsOf(problem, names),
   );
-  const [hasDatabase, setHasDatabase] = useState(true);
 
   const read = (): FormContent => ({
     ...(element.current === null ? EMPTY : readForm(element.current)),
@@ -136,7 +126,6 @@ function EmptyOrRestoredForm(props: FormProps): VNode {
   useEffect(() => {
     if (takesFocus) element.current?.querySelector('textarea')?.focus();
     prepareSender();
-    openDatabase().catch(() => setHasDatabase(false));
     if (key === undefined) setKey(newIdempotencyKey());
     // A restored draft is stored again even if nobody changes it.
     if (element.current === null || content !== EMPTY) return;
@@ -161,22 +150,29 @@ function EmptyOrRestoredForm(props: FormProps): VNode {
       ([name, value]) => name !== 'room' || value !== defaultRoom,
     );
     const body = await bodyOf({ ...typed, values }, fields);
-    const sent = await addToOutbox({ kind, locale, body, form, page, excerpt: excerptOf(typed) });
-    const answered = firstAnswer(sent);
-    void startSender();
-    const result = await answered;
-    if (result.state === 'refused') {
+    const written = { kind, locale, body, form, page, excerpt: excerptOf(typed) };
+    const { sent, ...result } = await sendNow(written, key);
+    if (result.state === 'refused' && sent !== undefined) {
       await storeDraft(form, typed);
       await removeItems(sent);
     }
     const hasChanged = draft.hasChanged();
     // Sending removed the draft: what was typed since has to be stored again.
     if (hasChanged) draft.changed();
-    if (result.state === 'refused') setErrors(errorsOf(result.problem, names));
-    else onSent(result.state === 'stored' ? result.entry : undefined, !hasChanged);
+    if (result.state === 'refused') {
+      // An attempt whose answer was lost may have used the key.
+      setKey(newIdempotencyKey());
+      return setErrors(errorsOf(result.problem, names));
+    }
+    if (result.state === 'failed')
+      return setErrors({ fields: {}, message: result.reason ?? speaking.cannotStore });
+    const entry = result.state === 'stored' ? result.entry : undefined;
+    onSent(entry, !hasChanged);
+    // No outbox shows that it is stored.
+    if (sent === undefined && entry !== undefined && !hasChanged)
+      location.assign(href(shell, `/entries/${entry.id}`));
   };
   const submit = (event: SubmitEvent): void => {
-    if (!hasDatabase) return;
     event.preventDefault();
     if (isSending) return;
     setSending(true);
@@ -253,22 +249,6 @@ function excerptOf({ values, rows, file }: FormContent): string {
   const excerpt = valueOf('text') ?? valueOf('seeking') ?? file?.name ?? rows[0]?.name ?? '';
   if (excerpt.length <= EXCERPT_LENGTH) return excerpt;
   return `${excerpt.slice(0, EXCERPT_LENGTH).toWellFormed()}…`;
-}
-
-/**
- * Waits for the answer to an item. Gives up if the device is offline or sending fails: the sender tries again
- * by itself.
- */
-async function firstAnswer(key: string): Promise<Outcome | { readonly state: 'waiting' }> {
-  const { promise, resolve } = Promise.withResolvers<Outcome | { readonly state: 'waiting' }>();
-  const look = async (): Promise<void> => {
-    const item = (await outboxItems()).find((candidate) => candidate.key === key);
-    if (item?.outcome !== undefined) resolve(item.outcome);
-    else if (item !== undefined && item.attempts > 0) resolve({ state: 'waiting' });
-  };
-  const stop = onOutboxChange(() => void look());
-  if (!navigator.onLine) resolve({ state: 'waiting' });
-  return await promise.finally(stop);
 }
 
 interface FormErrors {

@@ -36,7 +36,7 @@ export function useDraft(form: string, read: () => FormContent | undefined): Dra
     const forget = (): void => {
       if (unstored.current === change) unstored.current = undefined;
     };
-    // Without a database, the browser itself posts the form and restores its fields.
+    // Without a database, the form alone has it.
     stored.then(forget, () => {});
     pause.current = Math.max(PAUSE_MS, (performance.now() - start) / MAX_SHARE);
   };

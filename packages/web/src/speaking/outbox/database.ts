@@ -11,7 +11,7 @@ const KEY_PATHS: Readonly<Record<StoreName, string>> = { drafts: 'form', outbox:
 let opened: Promise<IDBDatabase> | undefined;
 
 /** Rejects if the browser stores nothing, as some do in private windows. */
-export function openDatabase(): Promise<IDBDatabase> {
+function openDatabase(): Promise<IDBDatabase> {
   opened ??= open();
   return opened;
 }

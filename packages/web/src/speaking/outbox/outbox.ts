@@ -67,7 +67,7 @@ export async function outboxItems(): Promise<OutboxItem[]> {
   return items.toSorted((a, b) => a.writtenAt - b.writtenAt);
 }
 
-type Written = Pick<OutboxItem, 'kind' | 'locale' | 'body' | 'form' | 'page' | 'excerpt'>;
+export type Written = Pick<OutboxItem, 'kind' | 'locale' | 'body' | 'form' | 'page' | 'excerpt'>;
 
 /** Stores an entry and removes its draft, both or neither. Returns the key of the entry. */
 export async function addToOutbox(written: Written): Promise<string> {

@@ -5,12 +5,15 @@
 import type { PresenceError } from '@open-presence/client';
 
 import {
+  addToOutbox,
+  newIdempotencyKey,
   onOutboxChange,
   outboxItems,
   updateItem,
   type Outcome,
   type OutboxItem,
   type StoredEntry,
+  type Written,
 } from './outbox.ts';
 import { inTurn } from './tab.ts';
 
@@ -28,6 +31,43 @@ interface Failure {
 /** Loads the client early, so that it is there when the connection is not. */
 export function prepareSender(): void {
   import('@open-presence/client').catch(() => {});
+}
+
+type Answer = Outcome | Failure | { readonly state: 'waiting' };
+
+/**
+ * Puts an entry into the outbox and sends it. Without `sent`, its key in the outbox, this device could not store it, and
+ * it was sent at once, with the key `key`.
+ */
+export async function sendNow(
+  written: Written,
+  key: string = newIdempotencyKey(),
+): Promise<Answer & { readonly sent?: string }> {
+  let sent: string;
+  try {
+    sent = await addToOutbox(written);
+  } catch {
+    return await attempt({ ...written, key });
+  }
+  const answered = firstAnswer(sent);
+  void startSender();
+  return { ...(await answered), sent };
+}
+
+/**
+ * Waits for the answer to an item. Gives up if the device is offline or sending fails: the sender tries again
+ * by itself.
+ */
+async function firstAnswer(key: string): Promise<Answer> {
+  const { promise, resolve } = Promise.withResolvers<Answer>();
+  const look = async (): Promise<void> => {
+    const item = (await outboxItems()).find((candidate) => candidate.key === key);
+    if (item?.outcome !== undefined) resolve(item.outcome);
+    else if (item !== undefined && item.attempts > 0) resolve({ state: 'waiting' });
+  };
+  const stop = onOutboxChange(() => void look());
+  if (!navigator.onLine) resolve({ state: 'waiting' });
+  return await promise.finally(stop);
 }
 
 /** Sends until nothing is waiting. */
@@ -57,7 +97,12 @@ async function sendItem(item: OutboxItem): Promise<void> {
   await updateItem({ ...item, attempts, notBefore: Date.now() + pause, reason });
 }
 
-async function attempt({ key, kind, locale, body }: OutboxItem): Promise<Outcome | Failure> {
+async function attempt({
+  key,
+  kind,
+  locale,
+  body,
+}: Pick<OutboxItem, 'body' | 'key' | 'kind' | 'locale'>): Promise<Outcome | Failure> {
   try {
     // Loaded on demand: a page that is only read needs no client.
     const { Gateway } = await import('@open-presence/client');
