@@ -45,6 +45,27 @@ describe('a first visit and a second day, in Chromium', needs('chromium'), () =>
     }
   }
 
+  it('keeps what is new when one goes back to a page from before', async () => {
+    await using context = await browser.newContext({ locale: 'en' });
+    const first = await context.newPage();
+    await first.goto(gateway.url);
+    await hydrated(first);
+    await first.close();
+    await say({ text: 'said while away', identity: 'Weft' });
+    const page = await context.newPage();
+    await page.clock.setFixedTime(Date.now() + DAY_MS);
+    await page.goto(gateway.url);
+    const news = page.locator('.new-since').getByText(en.news.newSince(1));
+    await news.waitFor();
+    const id = await say({ text: 'said meanwhile', identity: 'Weft' });
+    await page.goto(`${gateway.url}/entries/${id}`);
+    await hydrated(page);
+    await page.goBack();
+    await hydrated(page);
+    await page.reload();
+    await page.locator('.new-since').getByText(en.news.newSince(2)).waitFor();
+  });
+
   interface Visitor {
     readonly context: BrowserContext;
     readonly locale: 'en' | 'uk';

@@ -36,18 +36,20 @@ const KEY = 'open-presence.visit';
 /** After a pause longer than this, another visit begins. */
 const PAUSE_MS = 30 * 60_000;
 
-/** Begins a visit, or goes on with one. `head`: the newest seq that a page knows. */
+/**
+ * Begins a visit, or goes on with one. `head`: the newest seq that a page knows. Other tabs may know more, since
+ * browsers show pages again that they have kept.
+ */
 export function continueVisit(head: number): Visit {
   const before = stored(KEY) as Visit | undefined;
-  const last = { seq: head, time: Date.now() };
-  // If the head has become smaller, this address has another log by now.
-  const isKnown = before !== undefined && before.last.seq <= head;
-  const isOn = isKnown && last.time - before.last.time < PAUSE_MS;
-  const visit: Visit = !isKnown
-    ? { last, read: {} }
-    : isOn
-      ? { ...before, last }
-      : { last, since: before.last, read: {} };
+  const last = { seq: Math.max(head, before?.last.seq ?? 0), time: Date.now() };
+  const isOn = before !== undefined && last.time - before.last.time < PAUSE_MS;
+  const visit: Visit =
+    before === undefined
+      ? { last, read: {} }
+      : isOn
+        ? { ...before, last }
+        : { last, since: before.last, read: {} };
   store(KEY, visit);
   return visit;
 }
@@ -71,7 +73,7 @@ export function markRoomRead(slug: string, head: number): void {
   store(KEY, { ...visit, read: { ...visit.read, [slug]: head } });
 }
 
-/** Undefined on a first visit. */
+/** Undefined on a first visit, and where this address has another log than before. */
 export async function fetchNews({ since, read }: Visit): Promise<NewsCounts | undefined> {
   if (since === undefined) return undefined;
   const query = new URLSearchParams({ after: String(since.seq) });
@@ -81,7 +83,10 @@ export async function fetchNews({ since, read }: Visit): Promise<NewsCounts | un
     query.set('concerns', name);
     query.set('inbox', String(inboxRead(name) ?? since.seq));
   }
-  return (await fetchJson(`/web/news?${query.toString()}`)) as NewsCounts;
+  const counts = (await fetchJson(`/web/news?${query.toString()}`)) as NewsCounts;
+  if (counts.head >= since.seq) return counts;
+  store(KEY, { last: { seq: counts.head, time: Date.now() }, read: {} });
+  return undefined;
 }
 
 function rememberedName(): string | undefined {
