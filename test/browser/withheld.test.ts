@@ -78,6 +78,55 @@ test('what was hidden and shown while a page was away is on it', needs('chromium
   assert.ok(text.includes(`${SECRET} one`));
 });
 
+test(
+  'pages that were away let go of all that was hidden meanwhile, and of who has gone',
+  needs('chromium'),
+  async () => {
+    await using folder = await dataFolder();
+    const options = { data: folder.path, args: ['--port', String(await freePort())] };
+    const gateway = await startGatewayProcess(options);
+    await using browser = await startChromium();
+    const author = new Gateway(gateway.url, { identity: 'A' });
+    const flood = Array.from({ length: 45 }, (_, at) => author.leaveTrace(`flood ${at}`));
+    await Promise.all(flood);
+    const { id } = await new Gateway(gateway.url, { identity: 'B' }).leaveTrace(SECRET);
+    const reading = new AbortController();
+    const { signal } = reading;
+    await fetch(`${gateway.url}/api/events?room=consciousness-garden&as=Orin`, { signal });
+    const pages = await Promise.all(PATHS.map((path) => openLive(browser, gateway.url + path)));
+    for (const page of pages) {
+      await page.getByText(SECRET).first().waitFor();
+      await page.getByText('Orin').first().waitFor();
+    }
+    await gateway.stop();
+    await change('hide', folder.path, id);
+    const all = ['--identity', 'A', '--reason', 'a flood', '--yes'];
+    assert.equal((await presence('hide', '--data', folder.path, ...all)).code, 0);
+    await using _again = await startGatewayProcess(options);
+    for (const page of pages) {
+      await page.getByText(REASON).first().waitFor();
+      await page.getByText('Orin').first().waitFor({ state: 'detached' });
+      assert.ok(!(await page.getByRole('main').innerText()).includes(SECRET), page.url());
+    }
+  },
+);
+
+test('a page that one goes back to has let go of what was hidden', needs('chromium'), async () => {
+  await using gateway = await startGatewayProcess();
+  await using browser = await startChromium();
+  const { id } = await new Gateway(gateway.url, { identity: 'A' }).leaveTrace(SECRET);
+  for (const path of [...PATHS, '/visitors/A?show=conversations']) {
+    const page = await openLive(browser, gateway.url + path);
+    await page.goto(`${gateway.url}/speak`);
+    await change('hide', gateway.data, id);
+    await page.goBack();
+    await page.getByText(REASON).first().waitFor();
+    assert.ok(!(await page.getByRole('main').innerText()).includes(SECRET), path);
+    await change('show', gateway.data, id);
+    await page.close();
+  }
+});
+
 test('what is shown again is back on pages that are open', needs('chromium'), async () => {
   await using gateway = await startGatewayProcess();
   await using browser = await startChromium();

@@ -28,6 +28,8 @@ export interface Shell {
   readonly ownTexts?: readonly OwnText[];
   /** The newest seq when the page was made; missing while the gateway wakes. */
   readonly head?: number;
+  /** How many cases of what was withheld there were then. */
+  readonly cases?: number;
   readonly status: State;
   readonly states: Readonly<Record<State, StateText>>;
   readonly rooms: readonly RoomName[];

@@ -44,6 +44,7 @@ suite('nested answers', () => {
     ]);
     const withheld = ['top', 'two'].map((id) => ({
       id,
+      number: 1,
       seq: 1,
       at: '2026-01-02',
       reason: 'asked',

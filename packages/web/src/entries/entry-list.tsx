@@ -29,6 +29,8 @@ interface EntryListProps extends EntryViewOptions {
   readonly nestedIn?: string;
   readonly label: string;
   readonly onPresence?: (change: PresenceChange) => void;
+  /** Called after an interruption. */
+  readonly onReturn?: () => void;
   /** Called for entries that are not in the list, too. */
   readonly onWithheld?: (withholdings: readonly Withholding[]) => void;
 }
@@ -42,6 +44,7 @@ export function EntryList({
   nestedIn,
   label,
   onPresence,
+  onReturn,
   onWithheld,
   ...options
 }: EntryListProps): VNode {
@@ -69,6 +72,8 @@ export function EntryList({
     const live = new LiveEntries({
       query: nestedIn === undefined ? list.query : `thread=${nestedIn}`,
       head: list.head,
+      cases: shell.cases,
+      ...(onReturn && { onReturn }),
       ...(onPresence === undefined
         ? {}
         : { presence: { as: rememberedAuthor()?.identity }, onPresence }),

@@ -6,7 +6,7 @@ import { KINDS } from '@open-presence/protocol';
 
 import { fetchJson } from '../fetch-json.ts';
 import type { EntryBatch, PageEntry } from './entry-data.ts';
-import { fetchWithheld, type Withholding } from './withheld-entry.ts';
+import { fetchCases, type Withholding } from './withheld-entry.ts';
 
 export interface PresenceChange {
   readonly identity: string;
@@ -20,8 +20,15 @@ interface LiveEntriesOptions {
   /** Parameters of `/web/events` that select the entries. */
   readonly query: string;
   readonly head: number;
-  /** Whether to bring all missed entries, however many. Otherwise, only the newest of them come. */
-  readonly isGapless?: boolean;
+  /** How many cases of what was withheld the page knows (PROTOCOL.md section 4.7). */
+  readonly cases: number | undefined;
+  /**
+   * Brings the whole page up to date after an interruption, and resolves with its newest seq. Without it, the newest of
+   * the missed entries come, and the missed cases.
+   */
+  readonly reload?: () => Promise<number>;
+  /** Called after an interruption: visitors may have come and gone. */
+  readonly onReturn?: () => void;
   /** Asks for events of visitors, too. `as`: the visitor of this page. */
   readonly presence?: { readonly as: string | undefined };
   /** `isGap`: entries are missing between those before and the first of these. */
@@ -51,12 +58,15 @@ export class LiveEntries {
   #attempt = 0;
   /** The ids of entries that are being loaded because they are shown again. */
   readonly #showing = new Set<string>();
-  /** Whether a stream was open before, so that entries may have been missed since. */
-  #wasConnected = false;
+  /** The number of the newest case that the page knows. */
+  #lastCase: number;
+  /** Whether a stream was open before, or the browser shows a page again that it has kept. */
+  #mayHaveMissed = isKeptPage();
 
   constructor(options: LiveEntriesOptions) {
     this.#options = options;
     this.#cursor = options.head;
+    this.#lastCase = options.cases ?? 0;
     const { signal } = this.#closing;
     addEventListener('online', this.#restart, { signal });
     addEventListener('pagehide', this.#disconnect, { signal });
@@ -93,19 +103,30 @@ export class LiveEntries {
   async #connect(): Promise<void> {
     const attempt = this.#attempt;
     // A stream begins with all entries after its cursor.
-    if (!this.#wasConnected || this.#options.isGapless === true) return this.#open(attempt);
+    if (!this.#mayHaveMissed) return this.#open(attempt);
     try {
-      const { entries, head, next } = await this.#readMissed();
-      const withheld = await fetchWithheld();
-      if (attempt !== this.#attempt) return;
       this.#flush();
-      this.#options.onWithheld(withheld);
-      if (entries.length > 0) this.#options.onEntries(entries, next !== null);
+      const { reload, onReturn } = this.#options;
+      const head = await (reload?.() ?? this.#bringMissed(attempt));
+      if (attempt !== this.#attempt) return;
+      onReturn?.();
       this.#cursor = Math.max(this.#cursor, head);
       this.#open(attempt);
     } catch {
       if (attempt === this.#attempt) this.#retry();
     }
+  }
+
+  async #bringMissed(attempt: number): Promise<number> {
+    const { entries, head, next } = await this.#readMissed();
+    const cases = await fetchCases(this.#lastCase);
+    if (attempt !== this.#attempt) return head;
+    this.#lastCase = Math.max(this.#lastCase, ...cases.map(({ number }) => number));
+    this.#options.onWithheld(cases.filter(({ state }) => state !== 'shown'));
+    if (entries.length > 0) this.#options.onEntries(entries, next !== null);
+    for (const shown of cases.filter(({ state }) => state === 'shown'))
+      this.#showAgain(shown).catch(() => {});
+    return head;
   }
 
   /** The newest of the missed entries, oldest first. */
@@ -121,7 +142,7 @@ export class LiveEntries {
     this.#source = source;
     source.addEventListener('head', () => {
       this.#retryMs = FIRST_RETRY_MS;
-      this.#wasConnected = true;
+      this.#mayHaveMissed = true;
       this.#options.onConnection?.(true);
     });
     source.addEventListener('entry', ({ data }) => {
@@ -129,12 +150,12 @@ export class LiveEntries {
     });
     source.addEventListener('withheld', ({ data }) => {
       this.#flush();
-      const withholding = JSON.parse(String(data)) as Withholding;
+      const withholding = this.#caseIn(data);
       this.#showing.delete(withholding.id);
       this.#options.onWithheld([withholding]);
     });
     source.addEventListener('shown', ({ data }) => {
-      this.#showAgain(JSON.parse(String(data)) as Withholding).catch(() => {});
+      this.#showAgain(this.#caseIn(data)).catch(() => {});
     });
     source.addEventListener('presence', ({ data }) => {
       this.#options.onPresence?.(JSON.parse(String(data)) as PresenceChange);
@@ -142,6 +163,12 @@ export class LiveEntries {
     source.onerror = () => {
       if (attempt === this.#attempt) this.#retry();
     };
+  }
+
+  #caseIn(data: unknown): Withholding {
+    const found = JSON.parse(String(data)) as Withholding;
+    this.#lastCase = Math.max(this.#lastCase, found.number);
+    return found;
   }
 
   /** Loads the entry, if the page has it. Drops it if it is withheld again in the meantime. */
@@ -186,6 +213,12 @@ export class LiveEntries {
     this.#collected = [];
     if (entries.length > 0) this.#options.onEntries(entries, false);
   }
+}
+
+/** Whether the page may be an old one: browsers go back and forth without asking the gateway. */
+function isKeptPage(): boolean {
+  const [navigation] = performance.getEntriesByType('navigation') as PerformanceNavigationTiming[];
+  return navigation?.type === 'back_forward';
 }
 
 /** `query`: parameters of `/web/entries`. Rejects if the gateway cannot be reached, or cannot answer. */

@@ -7,14 +7,11 @@ import type { PageEntry } from './entry-data.ts';
 /** One withholding of an entry, or the end of one, as the gateway reports it (PROTOCOL.md section 4.7). */
 export interface Withholding
   extends
-    Pick<WithholdingDocument, 'id' | 'seq' | 'at' | 'reason'>,
+    Pick<WithholdingDocument, 'number' | 'id' | 'seq' | 'at' | 'reason'>,
     Partial<Pick<WithholdingDocument, 'state'>> {
   /** The entry, if it is shown again. */
   readonly entry?: PageEntry;
 }
-
-/** How many of the newest withholdings a page reads after an interruption. */
-const MAX_MISSED = 40;
 
 /** Applies withholdings to entries. Returns the same array if nothing changes. */
 export function withoutWithheld(
@@ -43,16 +40,18 @@ function withoutWords(entry: PageEntry, withholdings: readonly Withholding[]): P
   return { ...shown, ...said, ...(answered && isKept && { answered }) };
 }
 
-/** The newest withholdings that still hold. Rejects if the gateway cannot be reached. */
-export async function fetchWithheld(): Promise<readonly Withholding[]> {
-  const { withheld } = (await fetchJson(`/api/withheld?limit=${MAX_MISSED}`)) as {
+/**
+ * What became of each entry in the cases after a number, by the newest of them. Rejects if the gateway cannot be reached.
+ */
+export async function fetchCases(after: number): Promise<readonly Withholding[]> {
+  const { withheld } = (await fetchJson(`/api/withheld?after=${after}`)) as {
     readonly withheld: readonly Withholding[];
   };
   // The newest case of an entry comes first.
   const known = new Set<string>();
-  return withheld.filter(({ id, state }) => {
+  return withheld.filter(({ id }) => {
     const isNewest = !known.has(id);
     known.add(id);
-    return isNewest && state !== 'shown';
+    return isNewest;
   });
 }

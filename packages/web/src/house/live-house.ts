@@ -2,6 +2,7 @@
 import { useEffect, useState } from 'preact/hooks';
 
 import type { PageEntry } from '../entries/entry-data.ts';
+import { fetchPageData } from '../fetch-json.ts';
 import { LiveEntries, type PresenceChange } from '../entries/live-entries.ts';
 import { withoutWithheld, type Withholding } from '../entries/withheld-entry.ts';
 import type { HousePage, PageVisitor } from '../page-data.ts';
@@ -20,7 +21,12 @@ export function useLiveHouse(data: HousePage): House {
     const live = new LiveEntries({
       query: '',
       head: data.head,
-      isGapless: true,
+      cases: data.shell.cases,
+      async reload() {
+        const now = (await fetchPageData()) as HousePage;
+        setHouse({ ...now, isStale: now.shell.cases !== data.shell.cases });
+        return now.head;
+      },
       presence: { as: undefined },
       onEntries: (entries) => setHouse((before) => entries.reduce(withEntry, before)),
       onWithheld: (withholdings) => setHouse((before) => withholdings.reduce(withWithheld, before)),

@@ -1,11 +1,12 @@
 /** A room: who is in it, and what is said in it. */
-import { KINDS, type Kind } from '@open-presence/protocol';
+import { KINDS, type Kind, type PresentDocument } from '@open-presence/protocol';
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 
 import { EntryList } from '../entries/entry-list.tsx';
 import { SeenContext } from '../entries/entry-view.tsx';
 import type { PresenceChange } from '../entries/live-entries.ts';
+import { fetchJson } from '../fetch-json.ts';
 import { NewSince, SinceLink, useSeenIn } from '../news.tsx';
 import type { RoomPage } from '../page-data.ts';
 import { RoomTitle } from '../room-title.tsx';
@@ -44,6 +45,7 @@ export function Page({ data }: { readonly data: RoomPage }): VNode {
             label={words.entries}
             empty={isFiltered ? words.nothingFound : words.nothingSaid}
             onPresence={(change) => setHere((names) => changedNames(names, change, room.slug))}
+            onReturn={() => void readHere(room.slug).then(setHere, () => {})}
           />
         </Replies>
       </SeenContext.Provider>
@@ -69,6 +71,12 @@ function Here({ names }: { readonly names: readonly string[] }): VNode {
       {names.length > MAX_HERE && '…'}
     </p>
   );
+}
+
+async function readHere(slug: string): Promise<string[]> {
+  const path = `/api/presence?room=${slug}&limit=${MAX_HERE + 1}`;
+  const { here } = (await fetchJson(path)) as { readonly here: readonly PresentDocument[] };
+  return here.map(({ identity }) => identity);
 }
 
 /** Lists nobody twice. Keeps one name more than is shown, so that the page can say that there are more. */

@@ -122,6 +122,7 @@ function Conversations({ data, onWithheld }: ConversationsProps): VNode {
     const live = new LiveEntries({
       query: new URLSearchParams({ identity: data.name }).toString(),
       head,
+      cases: shell.cases,
       // New entries do not change the page until it is loaded again.
       onEntries() {},
       onWithheld(withholdings) {

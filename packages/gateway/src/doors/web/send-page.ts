@@ -53,7 +53,8 @@ export async function sendPage(context: DoorRequest, page: PageModule): Promise<
   const { app, request } = context;
   const head = app.log.head();
   const ownTexts = OWN_TEXTS.filter((name) => app.ownTexts.has(name));
-  const shell = { ...shellOf(context), ownTexts, head, mirrorOf: app.mirror?.origin };
+  const cases = app.log.withheld();
+  const shell = { ...shellOf(context), ownTexts, head, cases, mirrorOf: app.mirror?.origin };
   const encoding = preferredEncoding(request.headers['accept-encoding']);
   const version = versionOf(context, shell, page);
   const key = `page ${encoding ?? ''} ${version} ${request.url ?? ''}`;
