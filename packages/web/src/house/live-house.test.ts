@@ -53,4 +53,17 @@ suite('the house while somebody looks at it', () => {
     const gone = withPresence(arrived, { ...change, room: null, state: 'gone' });
     assert.deepEqual([gone.here.length, gone.rooms[0]?.here], [0, 0]);
   });
+
+  test('counts who comes and goes among more visitors than it names', () => {
+    const names = Array.from({ length: 30 }, (_, at) => `visitor ${at}`);
+    const after = (house: House, state: 'gone' | 'here'): House =>
+      names.reduce(
+        (before, identity) => withPresence(before, { identity, room: 'hall', time: TIME, state }),
+        house,
+      );
+    const full = after(EMPTY, 'here');
+    assert.deepEqual([full.present, full.rooms[0]?.here], [30, 30]);
+    const empty = after(full, 'gone');
+    assert.deepEqual([empty.present, empty.rooms[0]?.here, empty.here], [0, 0, []]);
+  });
 });

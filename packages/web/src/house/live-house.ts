@@ -70,11 +70,13 @@ export function withPresence(house: House, change: PresenceChange): House {
   const { identity, state, time } = change;
   const room = change.room ?? undefined;
   const known = house.here.find((visitor) => visitor.identity === identity);
-  if ((known !== undefined) === (state === 'here')) return house;
+  // Others are here than those whose names are shown.
+  const mayBeHere = known !== undefined || house.present > house.here.length;
+  if (state === 'here' ? known !== undefined : !mayBeHere) return house;
   const others = house.here.filter((visitor) => visitor !== known);
   const visitor: PageVisitor = { identity, room, seeking: [], lastSeen: time };
   const step = state === 'here' ? 1 : -1;
-  const changed = state === 'here' ? room : known?.room;
+  const changed = state === 'here' ? room : (known?.room ?? room);
   return {
     ...house,
     rooms: house.rooms.map((shown) =>
