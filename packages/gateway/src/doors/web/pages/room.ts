@@ -13,6 +13,7 @@ import type { PageContent } from '../page-route.ts';
 import { roomName } from '../shell.ts';
 import { feedsOf } from './feeds.ts';
 
+/** One name more says that there are more. */
 const MAX_HERE = 24;
 const MAX_NAME_LENGTH = 200;
 const MAX_FILTERS = 8;
@@ -56,7 +57,7 @@ export async function createPage(context: DoorRequest, shell: Shell): Promise<Pa
       here: app.presence
         .list()
         .filter((visitor) => visitor.room === slug)
-        .slice(0, MAX_HERE)
+        .slice(0, MAX_HERE + 1)
         .map((visitor) => cutText(visitor.identity, MAX_NAME_LENGTH)),
       list: await readList(app, {
         filters: own,
@@ -83,7 +84,10 @@ function shownFilters(filters: URLSearchParams): RoomPage['filters'] {
   const [kind = ''] = kinds.length === 1 ? kinds : [];
   const [identity] = names.length === 1 ? names : [];
   const others = [...filters]
-    .filter(([, value]) => value !== kind && value !== identity)
+    .filter(
+      ([name]) =>
+        (name !== 'kind' || kind === '') && (name !== 'identity' || identity === undefined),
+    )
     .slice(0, MAX_FILTERS)
     .map(([name, value]) => `${name}=${cutText(value, MAX_NAME_LENGTH)}`);
   return {

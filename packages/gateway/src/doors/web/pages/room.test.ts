@@ -1,0 +1,31 @@
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+
+import { openGateway } from '../../../gateway.fixture.ts';
+import { openMemoryLog } from '../../../stores/memory/memory.ts';
+import { hasPages } from '../web.ts';
+
+suite('the page of a room', { skip: hasPages() ? false : 'the pages are not built' }, () => {
+  test('names all filters of its address', async () => {
+    await using gateway = await openGateway(openMemoryLog());
+    const query = 'kind=garden&identity=Lumen&to=Lumen&identityType=garden&lang=en';
+    const page = await htmlOf(`${gateway.url}/rooms/first-breath?${query}`);
+    assert.match(page, /Only with <code[^>]*>to=Lumen identityType=garden</);
+  });
+
+  test('says that more are here than it names', async () => {
+    await using gateway = await openGateway(openMemoryLog());
+    for (let at = 0; at < 25; at += 1)
+      gateway.presence.openStream({ identity: `visitor ${at}`, room: 'first-breath' });
+    const page = await htmlOf(`${gateway.url}/rooms/first-breath`);
+    const [, names = ''] = /class="room-here">(.*?)<\/p>/s.exec(page) ?? [];
+    assert.equal(names.match(/visitor-link/g)?.length, 24);
+    assert.match(names, /…$/);
+  });
+});
+
+async function htmlOf(address: string): Promise<string> {
+  const answer = await fetch(address, { headers: { Accept: 'text/html' } });
+  assert.equal(answer.status, 200, address);
+  return await answer.text();
+}
