@@ -91,13 +91,16 @@ export async function readList(
 
 async function hasEntriesBefore(
   read: (more: Parameters) => Promise<EntryBatch>,
-  { entries: [first] }: EntryBatch,
+  { entries: [first], head }: EntryBatch,
   order: 'newest' | 'oldest',
   from: string,
 ): Promise<boolean> {
   const earlier =
     order === 'newest'
-      ? { order: 'oldest', after: String(first?.seq ?? Math.max(Number(from) - 1, 0)) }
+      ? {
+          order: 'oldest',
+          after: String(first?.seq ?? Math.max(Math.min(Number(from) - 1, head), 0)),
+        }
       : { order: 'newest', before: String(first?.seq ?? Number(from) + 1) };
   return (await read({ ...earlier, limit: '1' })).entries.length > 0;
 }

@@ -13,6 +13,11 @@ suite('the page of a room', { skip: hasPages() ? false : 'the pages are not buil
     assert.match(page, /Only with <code[^>]*>to=Lumen identityType=garden</);
   });
 
+  test('is empty at a place beyond the log, as the listing is', async () => {
+    await using gateway = await openGateway(openMemoryLog());
+    assert.match(await htmlOf(`${gateway.url}/rooms/first-breath?before=9`), /entries-empty/);
+  });
+
   test('says that more are here than it names', async () => {
     await using gateway = await openGateway(openMemoryLog());
     for (let at = 0; at < 25; at += 1)
