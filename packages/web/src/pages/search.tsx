@@ -91,7 +91,10 @@ function SearchForm({ problem }: { readonly problem: string | undefined }): VNod
           name="order"
           label={words.order}
           any={words.best}
-          options={[['newest', words.newest]]}
+          options={[
+            ['newest', words.newest],
+            ['oldest', words.oldest],
+          ]}
         />
       </div>
       <p class="quiet">{words.how}</p>

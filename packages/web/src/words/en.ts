@@ -142,6 +142,7 @@ export const en = {
     any: 'any',
     best: 'best match first',
     newest: 'newest first',
+    oldest: 'oldest first',
     how: 'All words must be there. "Quotation marks" keep words together, an asterisk stands for any ending, a minus leaves out.',
     results: 'Results',
     nothing: 'Nothing with these words was said here.',

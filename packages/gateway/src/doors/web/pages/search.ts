@@ -67,7 +67,7 @@ async function resultsOf(
   for (;;) {
     const step = await matches.next();
     if (step.done === true) {
-      const next = await nextResultsPath(search, step.value, last);
+      const next = step.value.more ? await nextResultsPath(search, step.value, last) : null;
       return { results, isSection, next: next === null ? undefined : cursorsIn(next) };
     }
     if (last === undefined) isSection = step.value.rankedFrom !== undefined;
