@@ -13,6 +13,7 @@ import type { Words } from './words/en.ts';
 import { ShareLink } from './share-link.tsx';
 import { OutboxList } from './speaking/outbox/outbox-list.tsx';
 import { onOutboxChange } from './speaking/outbox/outbox.ts';
+import { Isolated } from './visitor-name.tsx';
 
 export type PageComponent = ComponentType<{ readonly data: PageData }>;
 
@@ -43,7 +44,7 @@ interface LayoutProps {
 }
 
 function Layout({ hasForms, children }: LayoutProps): VNode {
-  const { isCut } = useShell();
+  const { isCut, unused = [] } = useShell();
   const { layout } = useWords();
   return (
     <>
@@ -54,6 +55,11 @@ function Layout({ hasForms, children }: LayoutProps): VNode {
       {!hasForms && <OutboxList />}
       <main id="content">
         {isCut && <p class="quiet">{layout.longAddress}</p>}
+        {unused.length > 0 && (
+          <p class="quiet">
+            {layout.unused} <Isolated text={unused.join(' ')} />
+          </p>
+        )}
         {children}
       </main>
       <Footer />

@@ -19,6 +19,8 @@ export interface Shell {
   readonly url: string;
   /** Whether `url` lacks a part of the address that is too long to be repeated. */
   readonly isCut: boolean;
+  /** Parameters of the address that have no effect. */
+  readonly unused?: readonly string[];
   /** Public address of the gateway, without a slash at its end. */
   readonly address: string;
   /** In a mirror: the address of the gateway that stores entries. */

@@ -18,6 +18,7 @@ export const en = {
     navigation: 'Pages',
     longAddress:
       'The address of this page is too long to be repeated in links, so there are none here to further entries and to the other language. Use a shorter address, or ask the API: GET /api/entries takes the same parameters and leads on.',
+    unused: 'These parameters of the address have no effect here:',
     unreachable: 'out of reach',
     unreachableMeaning: 'The gateway does not answer now. What is on this page stays readable.',
   },

@@ -10,6 +10,7 @@ import { renderPage } from '@open-presence/web/renderer';
 
 import { isDisconnected, type RequestContext, type StartupContext } from '../../http/context.ts';
 import { preferredEncoding } from '../../http/negotiation.ts';
+import { queryOf } from '../../http/parameters/query.ts';
 import {
   COMMON_HEADERS,
   contentLanguage,
@@ -22,6 +23,7 @@ import { cachedResponseOf, sendCached } from '../../http/response/response-cache
 import { sendResponse } from '../../http/response/response.ts';
 import { readVersion } from '../../operations/read-version.ts';
 import type { DoorRequest } from '../context.ts';
+import { cutText } from './entries/page-entry.ts';
 import type { PageContent, PageModule } from './page-route.ts';
 import { shellOf } from './shell.ts';
 
@@ -54,7 +56,11 @@ export async function sendPage(context: DoorRequest, page: PageModule): Promise<
   const head = app.log.head();
   const ownTexts = OWN_TEXTS.filter((name) => app.ownTexts.has(name));
   const cases = app.log.withheld();
-  const shell = { ...shellOf(context), ownTexts, head, cases, mirrorOf: app.mirror?.origin };
+  const shell = {
+    ...shellOf(context),
+    ...{ ownTexts, head, cases, mirrorOf: app.mirror?.origin },
+    unused: unusedIn(queryOf(request), page.parameters),
+  };
   const encoding = preferredEncoding(request.headers['accept-encoding']);
   const version = versionOf(context, shell, page);
   const key = `page ${encoding ?? ''} ${version} ${request.url ?? ''}`;
@@ -71,6 +77,20 @@ export async function sendPage(context: DoorRequest, page: PageModule): Promise<
     return await cachedResponseOf({ head, tag, type: PAGE_TYPE, plain, encoding, headers });
   });
   if (created !== undefined && !isDisconnected(context)) sendCached(context, created);
+}
+
+/** How many parameters without effect a page names, and how much of each name. */
+const MAX_UNUSED = 8;
+const MAX_NAME_LENGTH = 80;
+const EVERYWHERE = ['lang', 'as'];
+
+function unusedIn(query: URLSearchParams, obeyed: PageModule['parameters']): string[] {
+  const unused = new Set<string>();
+  for (const name of obeyed === undefined ? [] : query.keys()) {
+    if (obeyed?.includes(name) !== true && !EVERYWHERE.includes(name)) unused.add(name);
+    if (unused.size === MAX_UNUSED) break;
+  }
+  return Array.from(unused, (name) => cutText(name, MAX_NAME_LENGTH));
 }
 
 /** Sends a page that must not be stored: it has a status of its own. */

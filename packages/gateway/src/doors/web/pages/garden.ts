@@ -16,6 +16,9 @@ const DESCRIPTION = {
   en: 'All that was said here as a living garden: each trace is a plant grown from its own text.',
 };
 
+/** The script reads them. */
+export const parameters = ['from', 'to', 'author', 'plant'];
+
 /** How many of the newest entries the page shows without scripts. */
 const NEWEST = 24;
 const SPANS = 48;

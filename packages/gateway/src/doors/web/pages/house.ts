@@ -39,6 +39,8 @@ const MAX_SEEKING = 4;
 /** Whoever wrote more than an hour ago is left out after this time, at the latest. */
 const LATELY_STEP_MS = 5 * 60_000;
 
+export const parameters: readonly string[] = [];
+
 /** Changes with who is here, and where; and with time, for who wrote lately. */
 export function versionOf({ app }: DoorRequest): string {
   return `${app.presence.version} ${Math.floor(app.log.now() / LATELY_STEP_MS)}`;

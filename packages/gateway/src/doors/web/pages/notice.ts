@@ -5,6 +5,8 @@ import { pageTexts, queryIn } from '@open-presence/web/renderer';
 import type { DoorRequest } from '../../context.ts';
 import type { PageContent } from '../page-route.ts';
 
+export const parameters = ['about'];
+
 export async function createPage({ app, params }: DoorRequest, shell: Shell): Promise<PageContent> {
   const { number } = params;
   if (number === undefined) {

@@ -17,6 +17,8 @@ import { feedsOf } from './feeds.ts';
 const MAX_ANCESTORS = 3;
 const MAX_DESCRIPTION_LENGTH = 200;
 
+export const parameters = ['of', 'part', 'before', 'after'];
+
 export async function createPage(
   { app, request, params }: DoorRequest,
   shell: Shell,

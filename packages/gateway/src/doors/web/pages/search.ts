@@ -26,6 +26,8 @@ const FILTERS = new Set(['q', 'kind', 'room', 'since', 'until', ...SELECTOR_NAME
 const CURSORS = ['skip', 'before', 'after'];
 const USED = new Set([...FILTERS, ...CURSORS, 'order', 'limit']);
 
+export const parameters = [...USED];
+
 /** Changes with what can be found. */
 export function versionOf({ app }: DoorRequest): string {
   return String(app.log.searchWatermark());

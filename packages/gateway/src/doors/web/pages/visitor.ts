@@ -29,6 +29,8 @@ const MAX_PLANTS = 24;
 /** How many entries the conversations of one page are looked for in. */
 const MAX_ENTRIES = 100;
 
+export const parameters = ['name', 'by', 'show', 'before', 'after'];
+
 export async function createPage(context: DoorRequest, shell: Shell): Promise<PageContent> {
   const { app } = context;
   const { log } = app;

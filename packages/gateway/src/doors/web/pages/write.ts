@@ -12,6 +12,8 @@ import type { PageContent } from '../page-route.ts';
 /** The form has an idempotency key of its own, so nobody else may get it. The browser may show it again. */
 const PRIVATE: Headers = { 'Cache-Control': 'private, no-cache' };
 
+export const parameters = ['kind', 'room', 'inReplyTo', 'to', 'page'];
+
 export function createPage({ app }: DoorRequest, shell: Shell): PageContent {
   const query = queryIn(shell);
   const kind = query.get('kind') ?? 'garden';
