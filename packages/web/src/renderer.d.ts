@@ -30,3 +30,6 @@ export declare function href(shell: Shell, path: string): string;
 export declare function queryIn(shell: Shell): URLSearchParams;
 /** Tells people what the place is. */
 export declare function leadOf(locale: Locale): string;
+
+/** The name, or its characters where nobody can see it. */
+export declare function visibleName(name: string): string;

@@ -24,6 +24,7 @@ export const renderPage: RenderPage = (data, options = {}) => {
 
 export { renderReference } from './reference/page.tsx';
 export { href, queryIn, repeatedAddress } from './shell.ts';
+export { visibleName } from './visitor-name.tsx';
 export { webManifest } from './web-manifest.ts';
 
 export const iconPath: string = ICONS.svg;
@@ -39,7 +40,9 @@ export function visitorTexts(
   name: string,
   locale: Locale,
 ): { readonly title: string; readonly description: string } {
-  return { title: name, description: wordsIn(locale).visitor.description(name) };
+  const { entry, visitor } = wordsIn(locale);
+  const title = name === '' ? entry.unnamed : name;
+  return { title, description: visitor.description(title) };
 }
 
 export function pageTexts(

@@ -25,9 +25,7 @@ export function Page({ data }: { readonly data: VisitorPage }): VNode {
     <>
       <header class="visitor-head">
         <div>
-          <h1>
-            <VisitorName name={name} />
-          </h1>
+          <h1>{name === '' ? data.title : <VisitorName name={name} />}</h1>
           <Facts data={data} isStale={isStale} />
           <p class="quiet">{words.notProven}</p>
         </div>

@@ -47,6 +47,15 @@ suite('cards', { skip: hasPages() ? false : 'the pages are not built' }, () => {
     assert.equal((await fetch(`${url}/web/cards/rooms/nowhere`)).status, 404);
   });
 
+  test('tell names apart that nobody can see', async () => {
+    await using gateway = await openGateway(openMemoryLog());
+    const cards = ['\u200b', '\u2060'].map(
+      (name) => `${gateway.url}/web/cards/visitors/${encodeURIComponent(name)}`,
+    );
+    const [one, other] = await Promise.all(cards.map(async (card) => bytesOf(await fetch(card))));
+    assert.notDeepEqual(one, other);
+  });
+
   test('hold up no other request', async () => {
     await using gateway = await openGateway(openMemoryLog());
     const { url } = gateway;

@@ -4,7 +4,7 @@
  */
 import type { Card, Shell } from '@open-presence/web/page-data';
 
-import { leadOf } from '@open-presence/web/renderer';
+import { leadOf, visibleName } from '@open-presence/web/renderer';
 
 import { abortOnDisconnect } from '../../../http/context.ts';
 import { queryOf } from '../../../http/parameters/query.ts';
@@ -38,7 +38,7 @@ export const sendEntryCard: DoorHandler = cardHandler(async ({ app, params }, { 
   const { text, seeking = [], author, room } = await pageEntryOf(stored);
   return {
     text: cutText(text === '' ? seeking.join(', ') : text, MAX_TEXT),
-    by: author && cutText(author, MAX_NAME),
+    by: author && cutText(visibleName(author), MAX_NAME),
     where: rooms.find(({ slug }) => slug === room)?.title,
     plants: [await gardenEntryOf(stored)],
   };
@@ -59,7 +59,7 @@ export const sendVisitorCard: DoorHandler = cardHandler(async (context) => {
   const { app, request } = context;
   const name = (await visitorIn(context, queryOf(request))) ?? '';
   const plants = await newestPlants(app, [facet('identity', name)]);
-  return { heading: cutText(name, MAX_NAME), text: plants[0]?.text ?? '', plants };
+  return { heading: cutText(visibleName(name), MAX_NAME), text: plants[0]?.text ?? '', plants };
 });
 
 export const sendHouseCard: DoorHandler = cardHandler(async ({ app }, { service, locale }) => {

@@ -1,6 +1,7 @@
 /** The page `/entries/{id}`: one entry, what it answers, and its replies. */
 import { localize } from '@open-presence/protocol';
 import type { EntryPage, PageEntry, Shell } from '@open-presence/web/page-data';
+import { visibleName } from '@open-presence/web/renderer';
 
 import { queryOf } from '../../../http/parameters/query.ts';
 import type { Entry, Log } from '../../../log/log.ts';
@@ -49,7 +50,10 @@ export async function createPage(
 }
 
 function titleOf({ author, kind, ...entry }: PageEntry, shell: Shell, unnamed: string): string {
-  const parts = [titleExcerpt(author ?? unnamed), titleExcerpt(wordsOf({ kind, ...entry }))];
+  const parts = [
+    titleExcerpt(visibleName(author ?? unnamed)),
+    titleExcerpt(wordsOf({ kind, ...entry })),
+  ];
   const shown = parts.filter((part) => part !== '');
   return shown.length === 2 ? shown.join(': ') : `${shell.kinds[kind].name}: ${shown.join('')}`;
 }

@@ -92,6 +92,13 @@ suite('the page of a name', { skip: hasPages() ? false : 'the pages are not buil
     const page = await htmlOf(`${gateway.url}/rooms/consciousness-garden`);
     assert.match(page, /href="\/visitors\/[^"]+"><bdi[^>]*>U\+200B U\+2060<\/bdi>/);
     assert.match(await htmlOf(`${gateway.url}/`), /<title>Trace, U\+200B U\+2060<\/title>/);
+    const own = `${gateway.url}/visitors/%E2%80%8B%E2%81%A0`;
+    assert.match(await htmlOf(own), /<title>U\+200B U\+2060 ·/);
+    const [, id = ''] = /href="\/entries\/([-\w]+)"/.exec(page) ?? [];
+    assert.match(await htmlOf(`${gateway.url}/entries/${id}`), /<title>U\+200B U\+2060: unseen ·/);
+    await gateway.say('garden', { ...said, text: 'nameless', identity: '' });
+    const nameless = await htmlOf(`${gateway.url}/visitors?name=`);
+    assert.match(nameless, /<title>Somebody ·.*<h1>Somebody</s);
   });
 });
 

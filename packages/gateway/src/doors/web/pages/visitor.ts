@@ -5,7 +5,7 @@
  */
 import { EVERYTHING, GatewayError, visitorPagePath } from '@open-presence/protocol';
 import type { Conversation, Shell, VisitorPage } from '@open-presence/web/page-data';
-import { href, visitorTexts } from '@open-presence/web/renderer';
+import { href, visibleName, visitorTexts } from '@open-presence/web/renderer';
 
 import { queryOf } from '../../../http/parameters/query.ts';
 import { facet } from '../../../log/facet.ts';
@@ -39,7 +39,7 @@ export async function createPage(context: DoorRequest, shell: Shell): Promise<Pa
   const name = await visitorIn(context, address);
   if (name === undefined) return entryInstead(shell, address.get('by') ?? '');
   const show = shownPart(address.get('show'));
-  const texts = visitorTexts(titleExcerpt(name), shell.locale);
+  const texts = visitorTexts(titleExcerpt(visibleName(name)), shell.locale);
   const filters = new URLSearchParams({ [show === 'concerns' ? 'concerns' : 'identity']: name });
   const own = { facets: [facet('identity', name)] };
   const [first] = await readGardenEntries(log, { ...own, order: 'oldest', limit: 1 });
