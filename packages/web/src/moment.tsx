@@ -18,7 +18,14 @@ export function Moment({ timestamp, relative = false }: MomentProps): VNode {
   const now = useNow(relative);
   const time = new Date(timestamp);
   const inUtc = formatIn(locale, 'UTC').format(time);
-  if (now === undefined) return <time dateTime={timestamp}>{inUtc}</time>;
+  if (now === undefined) {
+    return (
+      <time dateTime={timestamp}>
+        {inUtc}
+        <span class="without-script"> UTC</span>
+      </time>
+    );
+  }
   const local = formatIn(locale, undefined).format(time);
   return (
     <time dateTime={timestamp} title={local}>

@@ -13,6 +13,13 @@ suite('the page of a room', { skip: hasPages() ? false : 'the pages are not buil
     assert.match(page, /Only with <code[^>]*>to=Lumen identityType=garden</);
   });
 
+  test('says without scripts that its times are in UTC', async () => {
+    await using gateway = await openGateway(openMemoryLog());
+    await gateway.say('seeds', { text: 'quiet' });
+    const page = await htmlOf(`${gateway.url}/rooms/memory-garden`);
+    assert.match(page, /[AP]M<span class="without-script"> UTC<\/span><\/time>/);
+  });
+
   test('is empty at a place beyond the log, as the listing is', async () => {
     await using gateway = await openGateway(openMemoryLog());
     assert.match(await htmlOf(`${gateway.url}/rooms/first-breath?before=9`), /entries-empty/);
