@@ -1,11 +1,14 @@
 /** The page that stands for all others while the gateway cannot be reached. */
 import assert from 'node:assert/strict';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { test } from 'node:test';
 
 import { dataFolder, freePort, startGatewayProcess } from '../gateway-process.ts';
 import { needs } from '../needs.ts';
 import { startChromium } from './chromium.ts';
 
+const LANGUAGE = new URL('../../packages/protocol/mova-snu.yaml', import.meta.url);
 const DRAFT = 'Begun before the light went out';
 
 test(
@@ -50,5 +53,25 @@ test(
     await using _ = await startGatewayProcess(options);
     await text.waitFor();
     assert.equal(await text.inputValue(), DRAFT);
+  },
+);
+
+test(
+  'it has the language of the place for a browser that prefers no other',
+  needs('chromium'),
+  async () => {
+    await using folder = await dataFolder();
+    const language = join(folder.path, 'language.yaml');
+    const words = await readFile(LANGUAGE, 'utf8');
+    await writeFile(language, words.replace(/^service:$/m, 'service:\n  shown: uk'));
+    const gateway = await startGatewayProcess({ args: ['--language', language] });
+    await using browser = await startChromium();
+    const page = await (await browser.newContext({ locale: 'de-DE' })).newPage();
+    await page.goto(gateway.url);
+    assert.equal(await page.locator('html').getAttribute('lang'), 'uk');
+    await page.evaluate('navigator.serviceWorker.ready');
+    await gateway.stop();
+    await page.reload();
+    await page.getByRole('heading', { name: 'Немає зв’язку' }).waitFor();
   },
 );

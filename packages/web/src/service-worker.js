@@ -10,7 +10,10 @@ const ASSETS = '/web/assets/';
 /** The ids of what shows the page. What other pages load does not pass through here. */
 const showing = new Set();
 
-const pageIn = (locale) => `/web/offline?lang=${locale}`;
+/** For those whose browser prefers no language of ours. */
+const PAGE = '/web/offline';
+const pageIn = (locale) => `${PAGE}?lang=${locale}`;
+const PAGES = [PAGE, ...LOCALES.map(pageIn)];
 
 addEventListener('install', (event) => {
   skipWaiting();
@@ -28,7 +31,7 @@ addEventListener('fetch', (event) => {
     event.respondWith(
       navigate(event).catch(() => {
         showing.add(event.resultingClientId);
-        return caches.match(pageIn(localeOf(searchParams)));
+        return caches.match(pageFor(searchParams));
       }),
     );
   } else if (showing.has(event.clientId) && pathname.startsWith(ASSETS)) {
@@ -40,19 +43,20 @@ async function navigate({ request, preloadResponse }) {
   return (await preloadResponse) ?? (await fetch(request));
 }
 
-/** As the gateway chooses it. */
-function localeOf(parameters) {
+/** In the language that the gateway would choose. */
+function pageFor(parameters) {
   const preferred = [parameters.get('lang') ?? '', ...navigator.languages].map((language) =>
     language.slice(0, 2).toLowerCase(),
   );
-  return preferred.find((locale) => LOCALES.includes(locale)) ?? 'en';
+  const locale = preferred.find((one) => LOCALES.includes(one));
+  return locale === undefined ? PAGE : pageIn(locale);
 }
 
 /** Stores the page with what it loads, and removes what an earlier one loaded. */
 async function store() {
   const cache = await caches.open(CACHE);
-  const paths = new Set(LOCALES.map(pageIn));
-  for (const page of LOCALES.map(pageIn)) {
+  const paths = new Set(PAGES);
+  for (const page of PAGES) {
     const html = await (await fetch(page)).text();
     for (const [path] of html.matchAll(/\/web\/assets\/[\w.-]+/g)) paths.add(path);
   }
