@@ -65,6 +65,19 @@ describe('taking part, in Chromium', needs('chromium'), () => {
     assert.equal(await page.locator('article.entry').count(), 1);
   });
 
+  it('forgets what one is, too, in the form itself', async () => {
+    await using page = await browser.open(`${gateway.url}/rooms/shepit-wall`, ENGLISH);
+    const remembered = { identity: 'Lumen', identityType: 'human' };
+    await page.evaluate(
+      `localStorage.setItem('open-presence.author', '${JSON.stringify(remembered)}')`,
+    );
+    await openForm(page, 'Whisper');
+    const type = page.locator('.field-identityType select');
+    assert.equal(await type.inputValue(), 'human');
+    await page.getByRole('button', { name: 'Forget me here' }).click();
+    assert.equal(await type.inputValue(), '');
+  });
+
   it('shows the companions of a first contact', async () => {
     const wanderer = { ai_identity: 'Wanderer', seeking: ['silence'] };
     await contribute(gateway.url, 'resonance', wanderer);

@@ -115,6 +115,7 @@ function Author({ fields, propsOf, content, onChange }: AuthorProps): VNode {
   const { speaking } = useWords();
   const element = useRef<HTMLDivElement>(null);
   const [isRemembered, setRemembered] = useState(false);
+  const [isForgotten, setForgotten] = useState(false);
   // A layout effect: the fields are filled in before the visitor can see them or type.
   useLayoutEffect(() => {
     setRemembered(rememberedAuthor() !== undefined);
@@ -123,6 +124,7 @@ function Author({ fields, propsOf, content, onChange }: AuthorProps): VNode {
   const forget = (): void => {
     forgetAuthor();
     setRemembered(false);
+    setForgotten(true);
     for (const input of element.current?.querySelectorAll('input') ?? []) input.value = '';
     onChange();
   };
@@ -132,7 +134,11 @@ function Author({ fields, propsOf, content, onChange }: AuthorProps): VNode {
         .filter(({ name }) => AUTHOR_FIELDS.has(name))
         .map((field) =>
           field.name === 'identityType' ? (
-            <TypeField key={field.name} {...propsOf(field)} />
+            <TypeField
+              key={`${field.name} ${isForgotten}`}
+              {...propsOf(field)}
+              {...(isForgotten && { values: [] })}
+            />
           ) : (
             <LineField key={field.name} {...propsOf(field)} />
           ),
