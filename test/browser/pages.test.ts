@@ -43,6 +43,8 @@ const CONTROLS =
 const PHONE = { width: 320, height: 640 };
 /** 1280 by 1024 pixels at 400 %. */
 const ZOOMED = { width: 320, height: 256 };
+/** The same at 800 %. */
+const LARGE = { width: 160, height: 128 };
 
 describe('every page, in Chromium', { concurrency: 3, ...needs('chromium') }, () => {
   const gateway = shared(async (owned) => {
@@ -118,10 +120,10 @@ describe('every page, in Chromium', { concurrency: 3, ...needs('chromium') }, ()
       });
     }
 
-    it(`${name}: fits into 320 px, at 400 % too, and on paper`, async () => {
+    it(`${name}: fits into 320 px, at 800 % too, and on paper`, async () => {
       await using watched = await visit(contexts.uk, name);
       const { page } = watched;
-      for (const viewport of [PHONE, ZOOMED]) {
+      for (const viewport of [PHONE, ZOOMED, LARGE]) {
         await page.setViewportSize(viewport);
         assert.deepEqual(await overflow(page), []);
       }
