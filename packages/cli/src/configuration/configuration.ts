@@ -6,7 +6,8 @@
 import { availableParallelism, platform } from 'node:os';
 import { resolve } from 'node:path';
 
-import { type MetricsAddress, parseStreamAddress } from '@open-presence/gateway';
+import type { MetricsAddress } from '@open-presence/gateway';
+import { parseStreamAddress } from '@open-presence/gateway/replica';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 
 import { parseAddress } from './gateway-address.ts';
