@@ -1,4 +1,18 @@
 /** The server of the Open Presence Gateway, and what looks after its log. */
+import type { Gateway, GatewayConfig } from './gateway.ts';
+
+/** See `gateway.ts`, which is loaded by the call: whoever only looks after a log does without it. */
+export async function startGateway(config: GatewayConfig): Promise<Gateway> {
+  const serving = await import('./gateway.ts');
+  return await serving.startGateway(config);
+}
+
+/** Whether the pages are built. */
+export async function hasPages(): Promise<boolean> {
+  const routes = await import('./routes.ts');
+  return routes.hasPages();
+}
+
 export {
   CopyRefusal,
   openLogCopy,
@@ -10,7 +24,6 @@ export { createMultiFrameUnzstd, createMultiMemberGunzip } from './decompression
 export { loadLanguage, readOwnTexts } from './load-language.ts';
 export { adoptIntoCluster, checkCluster, leaveCluster } from './cluster.ts';
 export { checkLog } from './stores/sqlite/store.ts';
-export { hasPages } from './routes.ts';
 export type { MetricsAddress } from './metrics-endpoint.ts';
 export type { RequestLogOptions } from './request-log.ts';
 export type { LogLine } from './operations/log-line.ts';
@@ -34,13 +47,7 @@ export {
   type RestoreOptions,
   type RestoreReport,
 } from './stores/sqlite/backup/restore-log.ts';
-export {
-  startGateway,
-  type Gateway,
-  type GatewayConfig,
-  type Mirroring,
-  type WakingProgress,
-} from './gateway.ts';
+export type { Gateway, GatewayConfig, Mirroring, WakingProgress } from './gateway.ts';
 export {
   CLOSE_NOTICE_PATH,
   ERASE_NOTICE_PATH,

@@ -75,7 +75,7 @@ async function findAll(
   return [
     ok('Node.js', nodeVersion),
     await checkDescriptors(),
-    checkPages(),
+    await checkPages(),
     ...(await checkWords(options)),
     ...(await checkFolder(options.data)),
     ...start,

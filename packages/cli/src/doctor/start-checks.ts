@@ -80,8 +80,8 @@ export async function checkDescriptors(): Promise<Finding> {
   return warning(CHECK, text, mend);
 }
 
-export function checkPages(): Finding {
-  if (hasPages()) return ok('pages', 'they are built');
+export async function checkPages(): Promise<Finding> {
+  if (await hasPages()) return ok('pages', 'they are built');
   return fault('pages', 'they are not built: browsers get JSON', PAGES_MEND);
 }
 

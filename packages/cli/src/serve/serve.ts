@@ -70,7 +70,8 @@ async function serve(
   using manager = context.serviceManager();
   await using gateway = await start(configuration, { context, logger, report, origin, listen });
   isStarting = false;
-  if (!hasPages()) logger.warn(`the pages are not built, and browsers get JSON. ${PAGES_MEND}`);
+  if (!(await hasPages()))
+    logger.warn(`the pages are not built, and browsers get JSON. ${PAGES_MEND}`);
   const reason = gateway.readOnly();
   report.serving(gateway.address, {
     version: context.version,
