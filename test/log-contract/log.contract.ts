@@ -47,7 +47,6 @@ export function contractOf(name: string, open: () => Promise<Opened>): void {
     describeWithholding(open);
     describeHiding(open);
     describePortability(open);
-    describeManyEntries(open);
     describeRandomSteps(open);
   });
 }
@@ -63,9 +62,13 @@ export function orderingContractOf(name: string, open: () => Promise<Reopenable>
   });
 }
 
-/** Tests a store whose log outlives its process: `contractOf`, and what must hold after reopening. */
+/**
+ * Tests a store whose log outlives its process: `contractOf`, what must hold after reopening, and many
+ * entries: only such a store has other forms for them.
+ */
 export function lastingContractOf(name: string, open: () => Promise<Reopenable>): void {
   contractOf(name, open);
+  describe(name, () => describeManyEntries(open));
   describe(`${name}, opened again`, () => {
     describeReopening(open);
     describeLastingWithholding(open);
