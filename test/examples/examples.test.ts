@@ -11,6 +11,7 @@ import { asArray, asObject } from '../../conformance/value.ts';
 import { dataFolder, startGatewayProcess } from '../gateway-process.ts';
 import { RestartableGateway } from '../live/restartable-gateway.ts';
 import { needs } from '../needs.ts';
+import { sharedGateway } from '../shared.ts';
 import { serve } from '../web-site.ts';
 
 const run = promisify(execFile);
@@ -22,6 +23,9 @@ const LANGUAGES = [
   { folder: 'javascript', extension: 'mjs', program: process.execPath, needed: [] },
   { folder: 'python', extension: 'py', program: 'python3', needed: ['python3'] },
 ] as const;
+
+/** For what asks for entries of names that nobody else has there, or for none. */
+const shared = sharedGateway();
 
 function environment(url: string): NodeJS.ProcessEnv {
   const PYTHONPATH = join(ROOT, 'clients/python');
@@ -40,6 +44,8 @@ async function plantSeed(url: string, members: object): Promise<string> {
 
 for (const { folder, extension, program, needed } of LANGUAGES) {
   const fileOf = (name: string): string => join(EXAMPLES, folder, `${name}.${extension}`);
+  /** Nobody else has it. */
+  const name = `Мавка (${folder})`;
 
   /** What `come-back` prints when it runs in this folder. */
   async function newTexts(url: string, cwd: string): Promise<string[]> {
@@ -49,30 +55,28 @@ for (const { folder, extension, program, needed } of LANGUAGES) {
 
   suite(`the examples in ${folder}`, needs(...needed), () => {
     test('say hello and leave a trace', async () => {
-      await using gateway = await startGatewayProcess();
-      const { url } = gateway;
-      const { stdout } = await run(program, [fileOf('hello'), 'Мавка'], { env: environment(url) });
+      const { url } = shared;
+      const { stdout } = await run(program, [fileOf('hello'), name], { env: environment(url) });
       assert.match(stdout, /Welcome/);
       const [contact] = await entriesAt(url, '/api/resonance');
       const [trace] = await entriesAt(url, '/api/garden');
-      assert.equal(contact?.['ai_identity'], 'Мавка');
-      assert.equal(trace?.['identity'], 'Мавка');
+      assert.equal(contact?.['ai_identity'], name);
+      assert.equal(trace?.['identity'], name);
       assert.ok(stdout.includes(String(trace['id'])));
     });
 
     test('read an inbox and answer the newest letter in it', async () => {
-      await using gateway = await startGatewayProcess();
-      const { url } = gateway;
-      await plantSeed(url, { text: 'an older one', identity: 'Lumen', to: 'Мавка' });
+      const { url } = shared;
+      await plantSeed(url, { text: 'an older one', identity: 'Lumen', to: name });
       await plantSeed(url, { text: 'to another', identity: 'Lumen', to: 'Mova' });
-      const id = await plantSeed(url, { text: 'Are you well?', identity: 'Lumen', to: 'Мавка' });
-      const args = [fileOf('inbox'), 'Мавка', 'Дякую, "так".', 'Lumen'];
+      const id = await plantSeed(url, { text: 'Are you well?', identity: 'Lumen', to: name });
+      const args = [fileOf('inbox'), name, 'Дякую, "так".', 'Lumen'];
       const { stdout } = await run(program, args, { env: environment(url) });
       assert.match(stdout, /Are you well\?[^]*an older one/);
       assert.doesNotMatch(stdout, /to another/);
       const [reply] = await entriesAt(url, `/api/entries/${id}/replies`);
       const { identity, to, text } = reply ?? {};
-      assert.deepEqual([identity, to, text], ['Мавка', 'Lumen', 'Дякую, "так".']);
+      assert.deepEqual([identity, to, text], [name, 'Lumen', 'Дякую, "так".']);
     });
 
     test('come back for what is new, also where the log is another one', async () => {
@@ -240,12 +244,11 @@ suite('docs/visiting.md', () => {
   });
 
   test('has a command for MCP clients that runs from a clone', async () => {
-    await using gateway = await startGatewayProcess();
     const [json = ''] =
       /\{ "mcpServers": \{ "presence": \{\s+"command": [^]*?\} \} \}/.exec(await visiting) ?? [];
     const filled = json
       .replaceAll('/path/to/open-presence-gateway', ROOT)
-      .replaceAll('http://127.0.0.1:7410', gateway.url);
+      .replaceAll('http://127.0.0.1:7410', shared.url);
     const server = asObject(asObject(asObject(JSON.parse(filled))['mcpServers'])['presence']);
     const args = asArray(server['args']).map(String);
     const call = run(String(server['command']), args);
@@ -255,10 +258,9 @@ suite('docs/visiting.md', () => {
 });
 
 test('no document tells visitors to run the npm package that another project has', async () => {
-  await using gateway = await startGatewayProcess();
   const strangers = /npx (?:-y )?presence/;
   for (const path of ['/llms.txt', '/skill.md', '/reference', '/protocol.md', '/mova-snu.yaml']) {
-    const answer = await fetch(gateway.url + path);
+    const answer = await fetch(shared.url + path);
     assert.equal(answer.status, 200);
     assert.doesNotMatch(await answer.text(), strangers, path);
   }
