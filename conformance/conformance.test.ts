@@ -12,6 +12,8 @@ import {
   type GatewayProcess,
 } from '../test/gateway-process.ts';
 import { http } from './cases/http.ts';
+import { language } from './cases/language.ts';
+import { openness } from './cases/openness.ts';
 import { uniqueName, Gateway, traceBody } from './gateway.ts';
 import { conformance } from './suite.ts';
 import { shared, sharedGateway } from '../test/shared.ts';
@@ -21,26 +23,26 @@ keepFilesInMemory();
 
 const PACKAGED = new URL('../packages/protocol/mova-snu.yaml', import.meta.url);
 
-/** Cases that compare two answers, which they can do in full only where nobody else writes. */
-const COMPARING = http.filter(
-  ({ id, variation }) => ['head', 'not-modified'].includes(id) && variation === undefined,
+/** Cases that compare two answers in full only where nobody else writes, or depend on the address. */
+const ALONE: ReadonlySet<string> = new Set(
+  'head not-modified every-origin preflight own-machine never-turned-away'.split(' '),
 );
+/** What the gateway that others use cannot show: it has a public address and another language. */
+const OF_A_NEW_ONE = [
+  ...[...http, ...openness].filter(({ id, variation }) => ALONE.has(id) && variation === undefined),
+  ...language,
+];
 
 // Side by side: some of what they do is waiting.
 suite('gateways', { concurrency: 2 }, () => {
-  suite('a gateway that nobody else uses', () => {
+  suite('a new gateway that nobody else uses', () => {
     const gateway = sharedGateway();
-    for (const { section, id, run } of COMPARING) {
+    for (const { section, id, run } of OF_A_NEW_ONE) {
       test(`${section} ${id}`, async (context) => {
         using visitor = new Gateway(gateway.url);
         await run(visitor, context);
       });
     }
-  });
-
-  suite('a new gateway', () => {
-    const gateway = sharedGateway();
-    conformance('conforms', () => gateway.url);
   });
 
   suite('a gateway with a public address and another language, which others use', () => {
