@@ -12,6 +12,9 @@ import { dataFolder, startGatewayProcess } from '../gateway-process.ts';
 import { COMMAND, presence } from '../command.ts';
 import { serve } from '../web-site.ts';
 
+/** Of the system's core utilities. */
+const MKFIFO = 'mkfifo';
+
 async function verify(...args: readonly string[]): Promise<{ code: number; output: string }> {
   const { code, stdout, stderr } = await presence('verify', ...args);
   return { code, output: stdout + stderr };
@@ -64,7 +67,7 @@ test('what was interrupted does not say that all is well', async () => {
   const copy = ['mirror', gateway.url, '--once', '--data', join(folder.path, 'copy')];
   assert.deepEqual(await interrupted(copy, asked()), [1, null]);
   const pipe = join(folder.path, 'pipe');
-  execFileSync('mkfifo', [pipe]);
+  execFileSync(MKFIFO, [pipe]);
   // Opened once the command has opened it.
   const opened = open(pipe, 'w');
   assert.deepEqual(await interrupted(['verify', pipe], opened), [null, 'SIGTERM']);

@@ -40,9 +40,9 @@ export function mirrorCommand(context: ProcessContext): Command {
     try {
       await mirror(url, options, { context, report, signal: end.signal });
     } catch (thrown) {
-      const { aborted: isInterrupted, reason } = end.signal;
+      const isInterrupted = end.signal.aborted;
       if (isInterrupted && options.once !== true) return;
-      const error: unknown = isInterrupted ? reason : thrown;
+      const error: unknown = isInterrupted ? end.signal.reason : thrown;
       if (!(error instanceof Error)) throw error;
       report.line(`Cannot mirror ${url}: ${error.message}`);
       const isFailed = isInterrupted || error instanceof OriginChanged;
