@@ -6,6 +6,7 @@ import { GatewayError } from '@open-presence/protocol';
 
 import { facet } from '../log/facet.ts';
 import type { Selection } from '../log/log.ts';
+import { openMemoryLog } from '../stores/memory/memory.ts';
 import { grammar } from './intake.fixture.ts';
 import { parseSelection } from './selection.ts';
 
@@ -110,6 +111,28 @@ test('very many parameters are read in turns with other work, and take little me
     const facets = (await selecting)?.facets ?? [];
     for (const condition of facets)
       assert.ok(condition instanceof Uint8Array && condition.buffer.byteLength === 16 * 100_000);
+  }
+});
+
+test('very many threads and names are looked up in turns with other work', async () => {
+  await using log = openMemoryLog();
+  const listing = { grammar, facets: [], subject: 'the garden', log };
+  const id = (at: number): string => `01a222b0-0000-7000-8000-${String(at).padStart(12, '0')}`;
+  for (const pair of [(at: number) => `concerns=n${at}`, (at: number) => `thread=${id(at)}`]) {
+    const pairs = Array.from({ length: 40_000 }, (_, at) => pair(at));
+    const begun = performance.now();
+    let longest = 0;
+    const state = { last: begun, ended: false };
+    const selecting = parseSelection(new URLSearchParams(pairs.join('&')), listing);
+    void selecting.finally(() => (state.ended = true));
+    while (!state.ended) {
+      await nextTick();
+      longest = Math.max(longest, performance.now() - state.last);
+      state.last = performance.now();
+    }
+    await selecting;
+    const all = state.last - begun;
+    assert.ok(longest < all / 3, `${pair(0)}: ${longest} of ${all} ms in one turn`);
   }
 });
 

@@ -221,9 +221,14 @@ class ParameterReader {
         const isThere = entry !== undefined && entry.metadata.id === id;
         threads.add(isThere ? entry.thread : NO_THREAD);
       }
+      await this.#yieldTurn();
     }
-    const names = [...(this.#values.get('concerns') ?? [])];
-    return [...Array.from(threads, threadFacet), ...names.map(concerns)];
+    const conditions: FacetCondition[] = Array.from(threads, threadFacet);
+    for (const name of this.#values.get('concerns') ?? []) {
+      conditions.push(concerns(name));
+      await this.#yieldTurn();
+    }
+    return conditions;
   }
 
   async #joined(filter: Filter, values: ReadonlySet<string>): Promise<FacetCondition> {
