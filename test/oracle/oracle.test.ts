@@ -8,7 +8,7 @@ import { agree } from './agreement.ts';
 keepFilesInMemory();
 
 const seed = Number(process.env['ORACLE_SEED'] ?? randomInt(2 ** 32));
-const rounds = Number(process.env['ORACLE_ROUNDS'] ?? 3);
+const rounds = Number(process.env['ORACLE_ROUNDS'] ?? 2);
 
 test(`a gateway agrees with the model (ORACLE_SEED=${seed})`, async () => {
   await using folder = await dataFolder();
