@@ -1,4 +1,5 @@
 /** Where a listener accepts connections, and how several threads share that. */
+import { fstatSync } from 'node:fs';
 import { lstat, rm } from 'node:fs/promises';
 import { connect, createServer } from 'node:net';
 
@@ -38,12 +39,23 @@ async function removeStaleSocket(path: string): Promise<void> {
   throw Object.assign(new Error(text), { code: 'EADDRINUSE', syscall: 'listen' });
 }
 
+/** Where it is none, it may be one of Node's own descriptors, and the process would be aborted once it is closed. */
+function isSocket(fd: number): boolean {
+  try {
+    return fstatSync(fd).isSocket();
+  } catch {
+    return false;
+  }
+}
+
 /**
  * Makes sure that the address is free, and resolves with it. Threads that share a port get the port that was
  * chosen before.
  */
 export async function freeAddress(address: ListenAddress, shared: boolean): Promise<ListenAddress> {
   if ('path' in address) await removeStaleSocket(address.path);
+  if ('fd' in address && !isSocket(address.fd))
+    throw Object.assign(new Error('listen ENOTSOCK'), { code: 'ENOTSOCK', syscall: 'listen' });
   if (!('port' in address) || (address.port === 0 && !shared)) return address;
   return { ...address, port: await freePort(address) };
 }
