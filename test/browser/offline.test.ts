@@ -35,6 +35,10 @@ test(
         };
       }))`,
     );
+    await page.goto(`${gateway.url}/rooms/welcome-space`);
+    await page.locator('#take-part').getByRole('button', { name: 'Назвати себе' }).click();
+    await page.getByLabel('Чого').first().fill('тиша');
+    await page.goto(room);
     await gateway.stop();
 
     await page.reload();
@@ -47,6 +51,9 @@ test(
     await page.getByRole('heading', { name: 'No connection' }).waitFor();
     assert.ok((await main.innerText()).includes('/visitors/Мавка'));
     assert.ok(!(await main.innerText()).includes(DRAFT));
+    await page.goto(`${gateway.url}/rooms/welcome-space`);
+    await main.getByText('тиша').waitFor();
+    await page.goBack();
     await page.goBack();
     await main.getByText(DRAFT).waitFor();
 

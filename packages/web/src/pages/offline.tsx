@@ -4,6 +4,7 @@ import { useEffect, useState } from 'preact/hooks';
 
 import type { PlainPage } from '../page-data.ts';
 import { pathOf, useShell, useWords } from '../shell.ts';
+import { ABOUT } from '../speaking/form/form-content.ts';
 import { formId, formsWithDraft, readDraft } from '../speaking/outbox/drafts.ts';
 import { VisitorName } from '../visitor-name.tsx';
 
@@ -55,8 +56,11 @@ async function readTexts(page: string): Promise<string[]> {
   const texts: string[] = [];
   for (const form of await formsWithDraft(page)) {
     const draft = await readDraft(formId(page, form));
-    const text = new Map(draft?.values).get('text') ?? '';
-    if (text !== '') texts.push(text);
+    const said = [
+      ...(draft?.values.filter(([name]) => !ABOUT.has(name)).map(([, value]) => value) ?? []),
+      ...(draft?.rows.map(({ name, value }) => `${name}: ${value}`) ?? []),
+    ].filter((text) => text !== '');
+    if (said.length > 0) texts.push(said.join('\n'));
   }
   return texts;
 }

@@ -154,4 +154,5 @@ export function saysNothing({ values, rows, file }: FormContent): boolean {
   );
 }
 
-const ABOUT: ReadonlySet<string> = new Set(['identity', 'identityType', 'room', 'to']);
+/** Who says it, to whom and where. */
+export const ABOUT: ReadonlySet<string> = new Set(['identity', 'identityType', 'room', 'to']);
