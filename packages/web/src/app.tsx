@@ -44,16 +44,18 @@ interface LayoutProps {
 }
 
 function Layout({ hasForms, children }: LayoutProps): VNode {
-  const { isCut, unused = [] } = useShell();
+  const { isCut, states, unused = [] } = useShell();
   const { layout } = useWords();
+  const status = useStatus();
   return (
     <>
       <a class="skip" href="#content">
         {layout.skip}
       </a>
-      <Header />
+      <Header status={status} />
       {!hasForms && <OutboxList />}
       <main id="content">
+        {status === 'holding' && <p class="quiet">{states.holding.meaning}</p>}
         {isCut && <p class="quiet">{layout.longAddress}</p>}
         {unused.length > 0 && (
           <p class="quiet">
@@ -67,7 +69,12 @@ function Layout({ hasForms, children }: LayoutProps): VNode {
   );
 }
 
-function Header(): VNode {
+interface StatusProps {
+  /** Undefined while the gateway does not answer. */
+  readonly status: State | undefined;
+}
+
+function Header({ status }: StatusProps): VNode {
   const shell = useShell();
   const { layout, search, inbox } = useWords();
   const news = useNews();
@@ -87,7 +94,7 @@ function Header(): VNode {
         </NavigationLink>
       </nav>
       <div class="header-end row">
-        <StatusSign />
+        <StatusSign status={status} />
         <LanguageSwitch />
       </div>
     </header>
@@ -152,11 +159,9 @@ const RELATIONS = { privacy: 'privacy-policy', terms: 'terms-of-service' } as co
 
 const INTERVAL_MS = 20_000;
 
-/** Shows the gateway's status. Asks for it again while the page is visible. */
-function StatusSign(): VNode {
-  const { states, status: atFirst } = useShell();
-  const { layout } = useWords();
-  /** Undefined while the gateway does not answer. */
+/** The gateway's status. Asks for it again while the page is visible. */
+function useStatus(): StatusProps['status'] {
+  const { status: atFirst } = useShell();
   const [status, setStatus] = useState<State | undefined>(atFirst);
   // Never stops asking: the layout stays as long as the page.
   useEffect(() => {
@@ -171,6 +176,12 @@ function StatusSign(): VNode {
       addEventListener(change, onChange);
     }
   }, []);
+  return status;
+}
+
+function StatusSign({ status }: StatusProps): VNode {
+  const { states } = useShell();
+  const { layout } = useWords();
   const { name, meaning } =
     status === undefined
       ? { name: layout.unreachable, meaning: layout.unreachableMeaning }

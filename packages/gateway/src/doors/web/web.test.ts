@@ -269,6 +269,8 @@ suite('the web door', () => {
     const page = (await fetchBytes(gateway, '/', { accept: BROWSER })).bytes.toString();
     assert.match(page, /<p class="status" data-status="holding"/);
     assert.match(page, /role="status"[^>]*>.*holding/);
+    const [, meaning = ''] = /data-status="holding"[^>]* title="([^"]+)"/.exec(page) ?? [];
+    assert.ok(page.includes(`<main id="content"><p class="quiet">${meaning}</p>`), meaning);
   });
 
   test('has the language that is chosen, and keeps it in its links', async () => {
