@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
-import type { BrowserContext, Page } from 'playwright-core';
+import type { BrowserContext, Locator, Page } from 'playwright-core';
 
 import { en } from '../../packages/web/src/words/en.ts';
 import { uk } from '../../packages/web/src/words/uk.ts';
 import { needs } from '../needs.ts';
-import { hydrated } from './page-watch.ts';
+import { becomesTrue, hydrated } from './page-watch.ts';
 import { sharedGateway } from '../shared.ts';
 import { contribute, entriesAt } from '../requests.ts';
 import { sharedChromium } from './chromium.ts';
@@ -49,21 +49,23 @@ describe('a first visit and a second day, in Chromium', needs('chromium'), () =>
     await using context = await browser.newContext({ locale: 'en' });
     const first = await context.newPage();
     await first.goto(gateway.url);
-    await hydrated(first);
+    await becomesTrue(first, `localStorage.getItem('open-presence.visit')`);
     await first.close();
     await say({ text: 'said while away', identity: 'Weft' });
     const page = await context.newPage();
     await page.clock.setFixedTime(Date.now() + DAY_MS);
     await page.goto(gateway.url);
-    const news = page.locator('.new-since').getByText(en.news.newSince(1));
-    await news.waitFor();
+    const news = (count: number): Locator =>
+      page.locator('.new-since').getByText(en.news.newSince(count));
+    await news(1).waitFor();
     const id = await say({ text: 'said meanwhile', identity: 'Weft' });
+    const told = page.waitForResponse('**/web/news?*');
     await page.goto(`${gateway.url}/entries/${id}`);
-    await hydrated(page);
+    await told;
     await page.goBack();
-    await hydrated(page);
+    await news(2).waitFor();
     await page.reload();
-    await page.locator('.new-since').getByText(en.news.newSince(2)).waitFor();
+    await news(2).waitFor();
   });
 
   interface Visitor {

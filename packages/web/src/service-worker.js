@@ -48,8 +48,7 @@ function pageFor(parameters) {
   const preferred = [parameters.get('lang') ?? '', ...navigator.languages].map((language) =>
     language.slice(0, 2).toLowerCase(),
   );
-  const locale = preferred.find((one) => LOCALES.includes(one));
-  return locale === undefined ? PAGE : pageIn(locale);
+  return preferred.map(pageIn).find((page) => PAGES.includes(page)) ?? PAGE;
 }
 
 /** Stores the page with what it loads, and removes what an earlier one loaded. */

@@ -58,7 +58,10 @@ export async function sendPage(context: DoorRequest, page: PageModule): Promise<
   const cases = app.log.withheld();
   const shell = {
     ...shellOf(context),
-    ...{ ownTexts, head, cases, mirrorOf: app.mirror?.origin },
+    ownTexts,
+    head,
+    cases,
+    mirrorOf: app.mirror?.origin,
     unused: unusedIn(queryOf(request), page.parameters),
   };
   const encoding = preferredEncoding(request.headers['accept-encoding']);

@@ -71,7 +71,7 @@ async function firstAnswer(key: string): Promise<Answer> {
 }
 
 /** Sends until nothing is waiting. */
-export async function startSender(): Promise<void> {
+async function startSender(): Promise<void> {
   await inTurn('outbox', sendAll);
 }
 
