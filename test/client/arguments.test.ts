@@ -39,8 +39,10 @@ suite('beside a text that is a Blob', () => {
   test('names and texts are stored as they are', async () => {
     const members = { 'a "name"\n': 'one\rtwo\n', 'Ключ\r\n': '', to: ['A', 'B'] };
     const stored = await visitor('Names').plantSeed({ ...members, text: new Blob(['a\r\nb']) });
-    const { id, seq, kind, room, timestamp, identity, identityType, ...own } = stored;
-    assert.deepEqual(own, { ...members, text: 'a\r\nb' });
+    const said = { ...members, text: 'a\r\nb' };
+    const added = ['id', 'seq', 'kind', 'room', 'timestamp', 'identity', 'identityType'];
+    const own = Object.entries(stored).filter(([name]) => !added.includes(name));
+    assert.deepEqual(Object.fromEntries(own), said);
   });
 
   for (const members of [{ tags: ['one'] }, { tags: [] }, { to: [] }, { tags: ['a', undefined] }])
@@ -131,16 +133,13 @@ suite('a filter without a value is an error, and selects nothing', () => {
     { since: new Date(Number.NaN) },
   ];
   for (const filters of unusable)
-    test(`room, to or since: ${Object.values(filters).map(String)}`, async () => {
+    test(`room, to or since: ${Object.values(filters).map(String).join()}`, async () => {
       const gateway = visitor('Filters');
+      const followed = gateway.follow({ ...filters, after: 0 })[Symbol.asyncIterator]();
       for (const read of [
         () => gateway.page(filters),
         () => gateway.entryLines(filters).next(),
-        () =>
-          gateway
-            .follow({ ...filters, after: 0 })
-            [Symbol.asyncIterator]()
-            .next(),
+        () => followed.next(),
       ])
         assert.equal((await errorOf(read())).code, 'invalid-parameter');
     });

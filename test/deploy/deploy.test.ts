@@ -95,7 +95,7 @@ test('the image is built with the Node.js of the packages', async () => {
 });
 
 test('the health check of the image finds the gateway by each variable for its port', async () => {
-  const command = /^HEALTHCHECK[^\[]*CMD (.*)$/m.exec(await read('container/Dockerfile'))?.[1];
+  const command = /^HEALTHCHECK[^[]*CMD (.*)$/m.exec(await read('container/Dockerfile'))?.[1];
   const [, ...args] = JSON.parse(command ?? '[]') as string[];
   await using gateway = await startGatewayProcess();
   const { host, port } = new URL(gateway.url);
