@@ -7,6 +7,7 @@ import { loadLanguage } from './load-language.ts';
 import type { LogCopier, WithholdingCopy } from './log/log-copier.ts';
 import { EntryCopier } from './operations/copy/copy-entries.ts';
 import { type LogLine, smallCopyOf } from './operations/log-line.ts';
+import { refuseBackup } from './stores/sqlite/backup/description.ts';
 import { dataPathsIn } from './stores/sqlite/data-paths.ts';
 import { repairLog as repairStoredLog } from './stores/sqlite/repair/repair.ts';
 import type { RepairEvent } from './stores/sqlite/repair/repair-entries.ts';
@@ -56,9 +57,10 @@ export function copyOf(copier: LogCopier, name: string, language: Language): Con
   };
 }
 
-/** Throws when another process has the folder, and when it has entries of a log of another name. */
+/** Throws when another process has the folder, when it has entries of a log of another name, and when it is a backup. */
 export async function openLogCopy(options: LogCopyOptions): Promise<LogCopy> {
   const { data: folder, name, fileThreads } = options;
+  refuseBackup(folder);
   const { language } = await loadLanguage(options.language);
   const store = await openStoreCopy({ folder, name, fileThreads });
   const copy = copyOf(store.copier, name, language);

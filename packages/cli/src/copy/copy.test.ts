@@ -243,6 +243,10 @@ suite('presence export and import', () => {
     const backup = await presence('export', '--data', at('backup'), '--kind', 'seeds');
     assert.deepEqual([backup.code, backup.stdout], [2, '']);
     assert.match(backup.stderr, /is a backup\. Restore it into another folder/);
+    const { stdout: whole } = await presence('export', '--data', at('backup'));
+    await writeFile(at('whole.ndjson'), whole);
+    const more = await presence('import', at('whole.ndjson'), '--data', at('backup'));
+    assert.match(more.stderr, /is a backup\. Restore it into another folder/);
     assert.ok(existsSync(join(at('backup'), 'backup.json')));
     await writeFile(at('some.ndjson'), selected.stdout);
     const imported = await presence('import', at('some.ndjson'), '--data', at('some'));
