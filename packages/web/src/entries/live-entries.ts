@@ -121,7 +121,7 @@ export class LiveEntries {
     const { entries, head, next } = await this.#readMissed();
     const cases = await fetchCases(this.#lastCase);
     if (attempt !== this.#attempt) return head;
-    this.#lastCase = Math.max(this.#lastCase, ...cases.map(({ number }) => number));
+    this.#lastCase = Math.max(this.#lastCase, cases[0]?.number ?? 0);
     this.#options.onWithheld(cases.filter(({ state }) => state !== 'shown'));
     if (entries.length > 0) this.#options.onEntries(entries, next !== null);
     for (const shown of cases.filter(({ state }) => state === 'shown'))

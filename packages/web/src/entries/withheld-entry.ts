@@ -41,13 +41,13 @@ function withoutWords(entry: PageEntry, withholdings: readonly Withholding[]): P
 }
 
 /**
- * What became of each entry in the cases after a number, by the newest of them. Rejects if the gateway cannot be reached.
+ * What became of each entry in the cases after a number: its newest case, the newest of all first. Rejects if the
+ * gateway cannot be reached.
  */
 export async function fetchCases(after: number): Promise<readonly Withholding[]> {
   const { withheld } = (await fetchJson(`/api/withheld?after=${after}`)) as {
     readonly withheld: readonly Withholding[];
   };
-  // The newest case of an entry comes first.
   const known = new Set<string>();
   return withheld.filter(({ id }) => {
     const isNewest = !known.has(id);
