@@ -53,6 +53,7 @@ async function* resumedLines(
   const given = new GivenLines(after, isLog);
   const headers = { Accept: 'application/x-ndjson' };
   for (let isFirst = true; ; isFirst = false) {
+    let hasEnded = false;
     try {
       // A line of the log that cannot be read is left out, and counts.
       const count = isLog ? given.last - after : given.count;
@@ -70,9 +71,12 @@ async function* resumedLines(
         yield chunk;
       }
       if (given.size === 0) return;
+      hasEnded = true;
+      // Some proxies end an answer as if it were whole where it broke off.
       throw connection.unreachable(new Error('the answer broke off'));
     } catch (error) {
-      if (isFirst && given.size === 0) throw error;
+      const hasNoLine = hasEnded && given.count === 0;
+      if (isFirst && (given.size === 0 || hasNoLine)) throw error;
       await backoff.pause(error);
     }
   }
