@@ -84,21 +84,21 @@ test(
   async () => {
     await using folder = await dataFolder();
     const options = { data: folder.path, args: ['--port', String(await freePort())] };
-    const gateway = await startGatewayProcess(options);
+    await using gateway = await startGatewayProcess(options);
     await using browser = await startChromium();
     const author = new Gateway(gateway.url, { identity: 'A' });
     const flood = Array.from({ length: 45 }, (_, at) => author.leaveTrace(`flood ${at}`));
     await Promise.all(flood);
     const { id } = await new Gateway(gateway.url, { identity: 'B' }).leaveTrace(SECRET);
-    const reading = new AbortController();
-    const { signal } = reading;
-    await fetch(`${gateway.url}/api/events?room=consciousness-garden&as=Orin`, { signal });
+    const { body } = await fetch(`${gateway.url}/api/events?room=consciousness-garden&as=Orin`);
     const pages = await Promise.all(PATHS.map((path) => openLive(browser, gateway.url + path)));
     for (const page of pages) {
       await page.getByText(SECRET).first().waitFor();
       await page.getByText('Orin').first().waitFor();
     }
     await gateway.stop();
+    // Until here, the stream must not be collected as garbage: Orin would leave.
+    await body?.cancel().catch(() => {});
     await change('hide', folder.path, id);
     const all = ['--identity', 'A', '--reason', 'a flood', '--yes'];
     assert.equal((await presence('hide', '--data', folder.path, ...all)).code, 0);
