@@ -71,7 +71,7 @@ test(
     const language = join(folder.path, 'language.yaml');
     const words = await readFile(LANGUAGE, 'utf8');
     await writeFile(language, words.replace(/^service:$/m, 'service:\n  shown: uk'));
-    const gateway = await startGatewayProcess({ args: ['--language', language] });
+    await using gateway = await startGatewayProcess({ args: ['--language', language] });
     await using browser = await startChromium();
     const page = await (await browser.newContext({ locale: 'de-DE' })).newPage();
     await page.goto(gateway.url);
