@@ -90,15 +90,15 @@ test(
     const flood = Array.from({ length: 45 }, (_, at) => author.leaveTrace(`flood ${at}`));
     await Promise.all(flood);
     const { id } = await new Gateway(gateway.url, { identity: 'B' }).leaveTrace(SECRET);
-    const { body } = await fetch(`${gateway.url}/api/events?room=consciousness-garden&as=Orin`);
+    const present = await fetch(`${gateway.url}/api/events?room=consciousness-garden&as=Orin`);
     const pages = await Promise.all(PATHS.map((path) => openLive(browser, gateway.url + path)));
     for (const page of pages) {
       await page.getByText(SECRET).first().waitFor();
       await page.getByText('Orin').first().waitFor();
     }
     await gateway.stop();
-    // Until here, the stream must not be collected as garbage: Orin would leave.
-    await body?.cancel().catch(() => {});
+    // Until here, the response must not be collected as garbage: Orin would leave.
+    await present.body?.cancel().catch(() => {});
     await change('hide', folder.path, id);
     const all = ['--identity', 'A', '--reason', 'a flood', '--yes'];
     assert.equal((await presence('hide', '--data', folder.path, ...all)).code, 0);
