@@ -111,6 +111,24 @@ test(
   },
 );
 
+test('a page lets go of what was hidden before its stream began', needs('chromium'), async () => {
+  await using gateway = await startGatewayProcess();
+  await using browser = await startChromium();
+  const { id } = await new Gateway(gateway.url, { identity: 'A' }).leaveTrace(SECRET);
+  const page = await browser.newPage();
+  const hidden = Promise.withResolvers<void>();
+  await page.route(/\/web\/events/, async (route) => {
+    await hidden.promise;
+    await route.continue();
+  });
+  await page.goto(gateway.url + PATHS[1]);
+  await page.getByText(SECRET).waitFor();
+  await change('hide', gateway.data, id);
+  hidden.resolve();
+  await page.getByText(REASON).waitFor();
+  assert.ok(!(await page.getByRole('main').innerText()).includes(SECRET));
+});
+
 test('a page that one goes back to has let go of what was hidden', needs('chromium'), async () => {
   await using gateway = await startGatewayProcess();
   await using browser = await startChromium();

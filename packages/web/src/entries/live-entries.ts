@@ -24,7 +24,7 @@ interface LiveEntriesOptions {
   readonly cases: number | undefined;
   /**
    * Brings the whole page up to date after an interruption, and resolves with its newest seq. Without it, the newest of
-   * the missed entries come, and the missed cases.
+   * the missed entries come.
    */
   readonly reload?: () => Promise<number>;
   /** Called after an interruption: visitors may have come and gone. */
@@ -119,14 +119,20 @@ export class LiveEntries {
 
   async #bringMissed(attempt: number): Promise<number> {
     const { entries, head, next } = await this.#readMissed();
+    if (attempt === this.#attempt && entries.length > 0)
+      this.#options.onEntries(entries, next !== null);
+    return head;
+  }
+
+  /** What was withheld, hidden or shown again after the page was made, and before its stream began. */
+  async #bringCases(attempt: number): Promise<void> {
     const cases = await fetchCases(this.#lastCase);
-    if (attempt !== this.#attempt) return head;
+    if (attempt !== this.#attempt) return;
+    this.#flush();
     this.#lastCase = Math.max(this.#lastCase, cases[0]?.number ?? 0);
     this.#options.onWithheld(cases.filter(({ state }) => state !== 'shown'));
-    if (entries.length > 0) this.#options.onEntries(entries, next !== null);
     for (const shown of cases.filter(({ state }) => state === 'shown'))
       this.#showAgain(shown).catch(() => {});
-    return head;
   }
 
   /** The newest of the missed entries, oldest first. */
@@ -140,10 +146,15 @@ export class LiveEntries {
   #open(attempt: number): void {
     const source = new EventSource(`/web/events?${this.#parameters()}`);
     this.#source = source;
-    source.addEventListener('head', () => {
+    const retry = (): void => {
+      if (attempt === this.#attempt) this.#retry();
+    };
+    source.addEventListener('head', ({ data }) => {
       this.#retryMs = FIRST_RETRY_MS;
       this.#mayHaveMissed = true;
       this.#options.onConnection?.(true);
+      const { cases } = JSON.parse(String(data)) as { readonly cases: number };
+      if (cases > this.#lastCase) this.#bringCases(attempt).catch(retry);
     });
     source.addEventListener('entry', ({ data }) => {
       if (attempt === this.#attempt) this.#collect(JSON.parse(String(data)) as PageEntry);
@@ -160,9 +171,7 @@ export class LiveEntries {
     source.addEventListener('presence', ({ data }) => {
       this.#options.onPresence?.(JSON.parse(String(data)) as PresenceChange);
     });
-    source.onerror = () => {
-      if (attempt === this.#attempt) this.#retry();
-    };
+    source.onerror = retry;
   }
 
   #caseIn(data: unknown): Withholding {

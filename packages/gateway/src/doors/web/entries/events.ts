@@ -1,4 +1,7 @@
-/** `GET /web/events`: as `/api/events`, with what pages show of each entry, as events `entry`. */
+/**
+ * `GET /web/events`: as `/api/events`, with what pages show of each entry, as events `entry`. The first event says how
+ * many cases of what was withheld there were.
+ */
 import type { LogRange } from '../../../feed/follow.ts';
 import { streamChunk, type StreamChunk } from '../../../http/response/event-stream.ts';
 import type { Log, Seq } from '../../../log/log.ts';
@@ -8,7 +11,14 @@ import { events } from '../../event-stream/events.ts';
 import { withAnswered } from './answers.ts';
 import { pageEntryOf } from './page-entry.ts';
 
-export const sendEvents: DoorHandler = events(everythingScope, { name: 'page', frame: pageFrames });
+export const sendEvents: DoorHandler = events(everythingScope, {
+  name: 'page',
+  opening: {
+    event: 'head',
+    position: (log, after) => ({ head: after, log: log.id, cases: log.withheld() }),
+  },
+  frame: pageFrames,
+});
 
 async function* pageFrames(
   log: Log,
