@@ -26,16 +26,27 @@ test(
     await new Gateway(gateway.url, { identity: 'B' }).leaveTrace('stays');
     const reader = new Gateway(gateway.url, { identity: 'D' });
     const answer = await reader.leaveTrace({ text: 'an answer', inReplyTo: id });
+    const lists = [
+      '/visitors/D?show=conversations',
+      '/search?q=here',
+      `${PATHS[1]}?until=2999-01-01`,
+    ];
+    const paths = [...PATHS, `/entries/${id}`, `/entries/${answer.id}`, ...lists];
     const pages = await Promise.all(
-      [...PATHS, `/entries/${id}`, `/entries/${answer.id}`, '/visitors/D?show=conversations'].map(
-        async (path) => {
-          const page = await openLive(browser, gateway.url + path);
-          await page.getByText(`${SECRET} was here`).first().waitFor();
-          return page;
-        },
-      ),
+      paths.map(async (path) => {
+        const page = await openLive(browser, gateway.url + path);
+        await page.getByText('was here').first().waitFor();
+        return page;
+      }),
     );
+    const garden = await openLive(browser, `${gateway.url}/garden`);
+    const spoken = garden.locator('.garden-picture').getByRole('status');
+    await garden.locator('.garden-stage').focus();
+    await garden.keyboard.press('Home');
+    await spoken.getByText(SECRET).waitFor();
     await change('withhold', gateway.data, id);
+    await spoken.getByText(SECRET).waitFor({ state: 'detached' });
+    assert.ok(!(await garden.locator('body').innerText()).includes(SECRET));
     for (const page of pages) {
       await page.getByText(REASON).first().waitFor();
       assert.ok(!(await page.locator('main').innerText()).includes(SECRET), page.url());

@@ -197,7 +197,6 @@ export interface VisitorPage extends PageHead {
   readonly plants?: readonly GardenEntry[];
   readonly list?: EntryList | undefined;
   readonly conversations?: readonly Conversation[];
-  readonly head: number;
   /** `before` for the next conversations. */
   readonly next?: number | undefined;
 }

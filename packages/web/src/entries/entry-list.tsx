@@ -19,7 +19,7 @@ import {
   type EntryRange,
   type Entries,
 } from './entry-source.ts';
-import { LiveEntries, type PresenceChange } from './live-entries.ts';
+import { LiveEntries, NO_ENTRIES, type PresenceChange } from './live-entries.ts';
 import { withoutWithheld, type Withholding } from './withheld-entry.ts';
 
 interface EntryListProps extends EntryViewOptions {
@@ -67,10 +67,11 @@ export function EntryList({
   }, []);
 
   useEffect(() => {
-    // What is stored from now on is later, and a stream does not take it.
-    if (/(?:^|&)until=/.test(list.query)) return undefined;
+    // What is stored from now on is later, and a stream does not take `until`.
+    const hasEnded = /(?:^|&)until=/.test(list.query);
+    const own = hasEnded ? NO_ENTRIES : list.query;
     const live = new LiveEntries({
-      query: nestedIn === undefined ? list.query : `thread=${nestedIn}`,
+      query: nestedIn === undefined ? own : `thread=${nestedIn}`,
       head: list.head,
       cases: shell.cases,
       ...(onReturn && { onReturn }),

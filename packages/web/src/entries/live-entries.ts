@@ -3,8 +3,10 @@
  * ones. Closes the stream while the page is hidden, because browsers open few connections to one host.
  */
 import { KINDS } from '@open-presence/protocol';
+import { useEffect } from 'preact/hooks';
 
 import { fetchJson } from '../fetch-json.ts';
+import { useShell } from '../shell.ts';
 import type { EntryBatch, PageEntry } from './entry-data.ts';
 import { fetchCases, type Withholding } from './withheld-entry.ts';
 
@@ -38,6 +40,9 @@ interface LiveEntriesOptions {
   readonly onWithheld: (withholdings: readonly Withholding[]) => void;
   readonly onConnection?: (isConnected: boolean) => void;
 }
+
+/** A selection of no entries, for pages that only have to hear what is withheld. */
+export const NO_ENTRIES = 'inReplyTo=none';
 
 const MAX_MISSED = 40;
 const FIRST_RETRY_MS = 500;
@@ -222,6 +227,16 @@ export class LiveEntries {
     this.#collected = [];
     if (entries.length > 0) this.#options.onEntries(entries, false);
   }
+}
+
+/** Hears what is withheld, on a page that does not change with new entries. */
+export function useWithholdings(onWithheld: LiveEntriesOptions['onWithheld']): void {
+  const { head = 0, cases } = useShell();
+  useEffect(() => {
+    const options = { query: NO_ENTRIES, head, cases, onEntries() {}, onWithheld };
+    const live = new LiveEntries(options);
+    return () => live.close();
+  }, []);
 }
 
 /** Whether the page may be an old one: browsers go back and forth without asking the gateway. */

@@ -61,6 +61,7 @@ export class GardenPicture {
   #authors = '';
   #chosen: ChosenAuthor | undefined;
   #hues: Hues = new Map();
+  readonly #withheld = new Set<string>();
 
   constructor(context: CanvasRenderingContext2D, options: PictureOptions) {
     this.#options = options;
@@ -121,6 +122,13 @@ export class GardenPicture {
   choose(author: ChosenAuthor | undefined): void {
     this.#chosen = author;
     this.#redraw();
+  }
+
+  /** Takes the words out of entries. */
+  withhold(ids: ReadonlySet<string>): void {
+    for (const id of ids) this.#withheld.add(id);
+    this.#tilesShown = [];
+    this.#refresh();
   }
 
   recolour(hues: Hues): void {
@@ -188,7 +196,7 @@ export class GardenPicture {
         tiles.some((tile, index) => tile !== this.#tilesShown[index]);
       if (tiles !== undefined && changed) {
         this.#tilesShown = tiles;
-        this.#scene = sceneOfTiles(tiles, this.timeline);
+        this.#scene = sceneOfTiles(tiles, this.timeline, this.#withheld);
         this.#pointed = this.#sameItem(this.#pointed);
         const focused = this.#focused;
         this.#focused = this.#sameItem(focused);

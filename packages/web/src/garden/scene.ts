@@ -30,12 +30,23 @@ export interface Scene {
   readonly meadows: readonly SceneMeadow[];
 }
 
-export function sceneOfTiles(tiles: readonly Tile[], timeline: Timeline): Scene {
+/** `withheld`: the ids of entries that are shown without their words. */
+export function sceneOfTiles(
+  tiles: readonly Tile[],
+  timeline: Timeline,
+  withheld: ReadonlySet<string>,
+): Scene {
   return sceneOf(
     timeline,
-    tiles.flatMap((tile) => tile.singles),
+    tiles
+      .flatMap((tile) => tile.singles)
+      .map(({ entry, time }) => ({ entry: withoutWords(entry, withheld), time })),
     tiles.flatMap((tile) => tile.meadows),
   );
+}
+
+export function withoutWords(entry: GardenEntry, withheld: ReadonlySet<string>): GardenEntry {
+  return withheld.has(entry.id) ? { ...entry, text: '', author: undefined } : entry;
 }
 
 export function sceneOfEntries(entries: readonly GardenEntry[], timeline: Timeline): Scene {

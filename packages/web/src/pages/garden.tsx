@@ -4,6 +4,7 @@ import type { VNode } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 
 import { ActivityPlot, type PlotSeries } from '../activity-plot.tsx';
+import { useWithholdings } from '../entries/live-entries.ts';
 import { Authors } from '../garden/authors.tsx';
 import type { Activity, GardenEntry } from '../garden/garden-data.ts';
 import { LivingPicture } from '../garden/living-picture.tsx';
@@ -14,6 +15,7 @@ import {
   sortedApart,
 } from '../garden/main-authors.ts';
 import type { GardenPicture } from '../garden/picture.ts';
+import { withoutWords } from '../garden/scene.ts';
 import { Land, StillPicture } from '../garden/still-picture.tsx';
 import { Moment } from '../moment.tsx';
 import type { GardenPage } from '../page-data.ts';
@@ -42,18 +44,25 @@ export function Page({ data }: { readonly data: GardenPage }): VNode {
   const add = (added: readonly GardenEntry[]): void => {
     setEntries((before) => [...added.toReversed(), ...before].slice(0, MAX_LISTED));
   };
+  const live = useRef<GardenPicture>(undefined);
+  useWithholdings((withholdings) => {
+    const ids = new Set(withholdings.map(({ id }) => id));
+    setEntries((before) => before.map((entry) => withoutWords(entry, ids)));
+    live.current?.withhold(ids);
+  });
   const latest = useRef(chosen);
   latest.current = chosen;
   const choose = (author: ChosenAuthor | undefined, of = picture): void => {
     setChosen(author);
     of?.choose(author);
   };
-  const begin = (live: GardenPicture): void => {
+  const begin = (begun: GardenPicture): void => {
     const { range, author, plant } = viewInAddress();
-    setPicture(live);
-    if (range !== undefined) live.view.showPart(live.timeline.places(range));
-    if (author !== undefined) choose(author, live);
-    if (plant !== undefined) live.focusTime(plant);
+    live.current = begun;
+    setPicture(begun);
+    if (range !== undefined) begun.view.showPart(begun.timeline.places(range));
+    if (author !== undefined) choose(author, begun);
+    if (plant !== undefined) begun.focusTime(plant);
   };
   return (
     <div class="garden-page">

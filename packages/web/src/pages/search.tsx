@@ -1,8 +1,11 @@
 /** The search for entries: its form and the results. */
 import { KINDS } from '@open-presence/protocol';
 import type { VNode } from 'preact';
+import { useState } from 'preact/hooks';
 
 import { EntryView } from '../entries/entry-view.tsx';
+import { useWithholdings } from '../entries/live-entries.ts';
+import { withoutWithheld } from '../entries/withheld-entry.ts';
 import type { SearchPage, SearchResult } from '../page-data.ts';
 import { addressWith, href, queryIn, useShell, useWords } from '../shell.ts';
 
@@ -12,7 +15,16 @@ const CURSORS = ['skip', 'before', 'after'];
 export function Page({ data }: { readonly data: SearchPage }): VNode {
   const shell = useShell();
   const { search: words } = useWords();
-  const { results, isSection, next, problem } = data;
+  const { isSection, next, problem } = data;
+  const [results, setResults] = useState(data.results);
+  useWithholdings((withholdings) =>
+    setResults((all) =>
+      all?.map((shown) => {
+        const [entry = shown.entry] = withoutWithheld([shown.entry], withholdings);
+        return { ...shown, entry };
+      }),
+    ),
+  );
   return (
     <>
       <h1>{words.title}</h1>

@@ -1,10 +1,10 @@
 /** A name: what is said under it, what concerns it, and the conversations that it takes part in. */
 import type { VNode } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 
 import { BriefEntry } from '../entries/brief-entry.tsx';
 import { EntryList } from '../entries/entry-list.tsx';
-import { LiveEntries } from '../entries/live-entries.ts';
+import { useWithholdings } from '../entries/live-entries.ts';
 import { withoutWithheld } from '../entries/withheld-entry.ts';
 import { Plants } from '../garden/still-picture.tsx';
 import { Moment } from '../moment.tsx';
@@ -112,29 +112,20 @@ interface ConversationsProps {
 }
 
 function Conversations({ data, onWithheld }: ConversationsProps): VNode {
-  const { path, next, head } = data;
+  const { path, next } = data;
   const [conversations, setConversations] = useState(data.conversations ?? []);
   const shell = useShell();
   const { house, list, visitor: words } = useWords();
-  useEffect(() => {
-    const live = new LiveEntries({
-      query: new URLSearchParams({ identity: data.name }).toString(),
-      head,
-      cases: shell.cases,
-      // New entries do not change the page until it is loaded again.
-      onEntries() {},
-      onWithheld(withholdings) {
-        setConversations((all) =>
-          all.map((shown) => {
-            const [entry = shown.entry] = withoutWithheld([shown.entry], withholdings);
-            return { ...shown, entry };
-          }),
-        );
-        onWithheld();
-      },
-    });
-    return () => live.close();
-  }, []);
+  // New entries do not change the page until it is loaded again.
+  useWithholdings((withholdings) => {
+    setConversations((all) =>
+      all.map((shown) => {
+        const [entry = shown.entry] = withoutWithheld([shown.entry], withholdings);
+        return { ...shown, entry };
+      }),
+    );
+    onWithheld();
+  });
   if (conversations.length === 0) return <p class="entries-empty">{words.nothing}</p>;
   return (
     <>

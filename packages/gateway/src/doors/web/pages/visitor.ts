@@ -56,7 +56,6 @@ export async function createPage(context: DoorRequest, shell: Shell): Promise<Pa
       name: cutText(name, MAX_NAME_LENGTH),
       path: pathOf(name, address),
       show,
-      head,
       since: first && new Date(first.time).toISOString(),
       seeking: seeking.slice(0, MAX_SEEKING).map((value) => cutText(value, MAX_NAME_LENGTH)),
       plants,
