@@ -4,9 +4,12 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 
+import type { Page } from 'playwright-core';
+
 import { dataFolder, freePort, startGatewayProcess } from '../gateway-process.ts';
 import { needs } from '../needs.ts';
 import { startChromium } from './chromium.ts';
+import { hydrated } from './page-watch.ts';
 
 const LANGUAGE = new URL('../../packages/protocol/mova-snu.yaml', import.meta.url);
 const DRAFT = 'Begun before the light went out';
@@ -80,5 +83,35 @@ test(
     await gateway.stop();
     await page.reload();
     await page.getByRole('heading', { name: 'Немає зв’язку' }).waitFor();
+  },
+);
+
+test(
+  'what waits is sent, though an older page is open whose scripts are gone',
+  needs('chromium'),
+  async () => {
+    await using gateway = await startGatewayProcess();
+    await using browser = await startChromium();
+    const context = await browser.newContext({ locale: 'en', serviceWorkers: 'block' });
+    const openRoom = async (): Promise<Page> => {
+      const page = await context.newPage();
+      await page.goto(`${gateway.url}/rooms/shepit-wall`);
+      await hydrated(page);
+      return page;
+    };
+    const old = await openRoom();
+    await old.route('**/web/assets/**', (route) => route.fulfill({ status: 404 }));
+    const page = await openRoom();
+    await page.getByRole('button', { name: 'Whisper' }).click();
+    await page.getByLabel('What you whisper').fill('it waits');
+    await context.setOffline(true);
+    await page.getByRole('button', { name: 'Send' }).click();
+    await page.locator('.outbox-item[data-state=waiting]').waitFor();
+    await page.close();
+    const tried = old.waitForRequest('**/web/assets/**');
+    await context.setOffline(false);
+    await tried;
+    const next = await openRoom();
+    await next.locator('.outbox-item[data-state=stored]').waitFor();
   },
 );

@@ -70,19 +70,23 @@ async function firstAnswer(key: string): Promise<Answer> {
   return await promise.finally(stop);
 }
 
-/** Sends until nothing is waiting. */
+/** Sends until nothing is waiting. Waits out of its turn: another page may be able to send before. */
 async function startSender(): Promise<void> {
-  await inTurn('outbox', sendAll);
-}
-
-async function sendAll(): Promise<void> {
   for (;;) {
     using change = nextChange();
+    const due = await inTurn('outbox', sendDue);
+    if (due === undefined) return;
+    await change.until(due);
+  }
+}
+
+/** Returns when the next entry may be sent, or undefined if none is waiting. */
+async function sendDue(): Promise<number | undefined> {
+  for (;;) {
     const next = (await outboxItems()).find(({ outcome }) => outcome === undefined);
-    if (next === undefined) return;
     // Later entries wait as well, so that all arrive in the order in which they were written.
-    if (next.notBefore <= Date.now()) await sendItem(next);
-    else await change.until(next.notBefore);
+    if (next === undefined || next.notBefore > Date.now()) return next?.notBefore;
+    await sendItem(next);
   }
 }
 
