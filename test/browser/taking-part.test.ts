@@ -85,8 +85,11 @@ describe('taking part, in Chromium', needs('chromium'), () => {
     await openForm(page, 'Say who you are');
     await page.getByLabel('The name you give yourself').fill('Lumen');
     await page.getByLabel('What you seek').fill('silence');
+    await page.getByRole('button', { name: 'One more' }).click();
     await page.getByRole('button', { name: 'Send' }).click();
     await page.locator('.contact:focus').waitFor();
+    const [contact = {}] = await entriesAt(`${gateway.url}/api/resonance?limit=1`);
+    assert.deepEqual(contact['seeking'], ['silence'], 'an empty line seeks nothing');
     const seen: unknown = await page.evaluate(`(() => {
       const { top, bottom } = document.querySelector('.welcome').getBoundingClientRect();
       return top >= 0 && bottom <= innerHeight;

@@ -34,9 +34,12 @@ export class InvalidMember extends Error {
 export async function bodyOf(content: FormContent, fields: readonly FieldText[]): Promise<Blob> {
   const parts: BlobPart[] = [];
   const lists = new Set(fields.filter(({ type }) => type === 'strings').map(({ name }) => name));
-  const required = new Set(fields.filter((field) => field.required).map(({ name }) => name));
-  const byName = Map.groupBy(valuesOf(content, required), ({ name }) => name);
+  const byName = Map.groupBy(valuesOf(content), ({ name }) => name);
   if (content.file !== undefined && !byName.has('text')) byName.set('text', []);
+  for (const { name, required } of fields) {
+    if (required && !byName.has(name))
+      byName.set(name, lists.has(name) ? [] : [{ name, json: '""' }]);
+  }
   for (const [name, values] of byName) {
     parts.push(`${parts.length === 0 ? '{' : ','}${JSON.stringify(name)}:`);
     const texts = values.map(({ json }) => json);
@@ -49,9 +52,9 @@ export async function bodyOf(content: FormContent, fields: readonly FieldText[])
   return new Blob([...parts, parts.length === 0 ? '{}' : '}'], { type: 'application/json' });
 }
 
-function valuesOf({ values, rows }: FormContent, required: ReadonlySet<string>) {
+function valuesOf({ values, rows }: FormContent) {
   const named = values
-    .filter(([name, value]) => value !== '' || required.has(name))
+    .filter(([, value]) => value !== '')
     .map(([name, value]) => ({ name, json: JSON.stringify(value) }));
   const free = rows
     .filter(({ name, value }) => name !== '' || value !== '')
@@ -74,7 +77,7 @@ function checkedJson(name: string, text: string): string {
 
 /** The JSON of a string that starts with a text and ends with a file. */
 async function joinFile(typed: string | undefined, file: File): Promise<BlobPart[]> {
-  const start = typed === undefined || typed === '""' ? '"' : `${typed.slice(0, -1)}\\n`;
+  const start = typed === undefined ? '"' : `${typed.slice(0, -1)}\\n`;
   const parts: BlobPart[] = [start];
   const decoder = new TextDecoderStream('utf-8', { fatal: true });
   try {
