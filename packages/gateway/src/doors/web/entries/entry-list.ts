@@ -74,16 +74,17 @@ export async function readList(
   const back = address.get(backward);
   if (back !== null) {
     const reversed = order === 'newest' ? 'oldest' : 'newest';
-    const batch = await read({ order: reversed, [backward]: back });
+    const bound = { [onward]: address.get(onward) };
+    const batch = await read({ order: reversed, [backward]: back, ...bound });
     const entries = batch.entries.toReversed();
     const last = entries.at(-1);
-    if (batch.next !== null && last !== undefined) {
+    if ((batch.next !== null || address.has(onward)) && last !== undefined) {
       const rest = await read({ order, [onward]: String(last.seq), limit: '1' });
       const next = rest.entries.length === 0 ? null : last.seq;
       return { query, order, entries, head: batch.head, next, hasEarlier: true };
     }
   }
-  const from = back === null ? address.get(onward) : null;
+  const from = address.get(onward);
   const batch = await read({ order, ...(from === null ? {} : { [onward]: from }) });
   const hasEarlier = from !== null && (await hasEntriesBefore(read, batch, order, from));
   return { query, order, ...batch, hasEarlier };

@@ -25,6 +25,23 @@ suite('the page of a room', { skip: hasPages() ? false : 'the pages are not buil
     assert.match(await htmlOf(`${gateway.url}/rooms/first-breath?before=9`), /entries-empty/);
   });
 
+  test('shows what lies between two places of its address', async () => {
+    await using gateway = await openGateway(openMemoryLog());
+    for (let at = 1; at <= 6; at += 1) await gateway.say('seeds', { text: `seed ${at}` });
+    for (const [order, seeds] of [
+      ['newest', '4 3'],
+      ['oldest', '3 4'],
+    ] as const) {
+      const page = await htmlOf(
+        `${gateway.url}/rooms/memory-garden?after=2&before=5&order=${order}`,
+      );
+      const shown = Array.from(page.matchAll(/seed (\d)<\/div>/g), ([, number]) => number);
+      assert.equal(shown.join(' '), seeds);
+      assert.match(page, /rel="prev"/);
+      assert.match(page, /rel="next"/);
+    }
+  });
+
   test('says that more are here than it names', async () => {
     await using gateway = await openGateway(openMemoryLog());
     for (let at = 0; at < 25; at += 1)
