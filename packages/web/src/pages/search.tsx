@@ -1,5 +1,5 @@
 /** The search for entries: its form and the results. */
-import { KINDS } from '@open-presence/protocol';
+import { KINDS, SELECTOR_NAMES } from '@open-presence/protocol';
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 
@@ -11,6 +11,9 @@ import { addressWith, href, queryIn, useShell, useWords } from '../shell.ts';
 
 /** Parameters that say where in the results the page begins. */
 const CURSORS = ['skip', 'before', 'after'];
+/** Parameters with a field in the form, and all that choose entries. */
+const FIELDS = new Set(['kind', 'room', 'identity']);
+const FILTERS = new Set([...FIELDS, 'since', 'until', ...SELECTOR_NAMES]);
 
 export function Page({ data }: { readonly data: SearchPage }): VNode {
   const shell = useShell();
@@ -67,12 +70,19 @@ function Result({ result: { entry, snippet } }: { readonly result: SearchResult 
 function SearchForm({ problem }: { readonly problem: string | undefined }): VNode {
   const shell = useShell();
   const query = queryIn(shell);
-  const { search: words } = useWords();
+  const { room, search: words } = useWords();
+  const others = [...query].filter(
+    ([name, value]) =>
+      FILTERS.has(name) && value !== '' && !(FIELDS.has(name) && value === query.get(name)),
+  );
   const invalid =
     problem === undefined ? {} : { 'aria-invalid': true, 'aria-describedby': 'problem' };
   return (
     <form class="query quiet" method="get" action="/search" role="search">
       {shell.localeChosen && <input type="hidden" name="lang" value={shell.locale} />}
+      {others.map(([name, value], at) => (
+        <input key={at} type="hidden" name={name} value={value} />
+      ))}
       <p class="query-line row">
         <input
           type="search"
@@ -109,6 +119,12 @@ function SearchForm({ problem }: { readonly problem: string | undefined }): VNod
           ]}
         />
       </div>
+      {others.length > 0 && (
+        <p>
+          {room.onlyWith}{' '}
+          <code dir="auto">{others.map(([name, value]) => `${name}=${value}`).join(' ')}</code>
+        </p>
+      )}
       <p class="quiet">{words.how}</p>
     </form>
   );

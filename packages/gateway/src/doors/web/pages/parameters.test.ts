@@ -34,6 +34,19 @@ suite('parameters of pages', { skip: hasPages() ? false : 'the pages are not bui
     assert.equal(await read(`/?lang=en&${many}`), 'n0 n1 n2 n3 n4 n5 n6 n7');
   });
 
+  test('that choose what is searched stay with the form, which names those that have no field', async () => {
+    await using gateway = await openGateway(openMemoryLog());
+    const query = 'q=quiet&kind=seeds&kind=garden&identity=Lumen&since=2026-11-21&to=Weft&before=9';
+    const page = await htmlOf(`${gateway.url}/search?${query}`);
+    assert.match(page, /Only with <code[^>]*>kind=garden since=2026-11-21 to=Weft</);
+    const [, form = ''] = /<form class="query(.*?)<\/form>/s.exec(page) ?? [];
+    const hidden = Array.from(form.matchAll(/type="hidden" name="(\w+)" value="([^"]*)"/g));
+    assert.equal(
+      hidden.map(([, name, value]) => `${name}=${value}`).join(' '),
+      'kind=garden since=2026-11-21 to=Weft',
+    );
+  });
+
   test('that order a search are shown in its form, and it ends with the last result', async () => {
     await using gateway = await openGateway(openMemoryLog());
     for (const text of ['quiet', 'quiet too']) await gateway.say('seeds', { text });
