@@ -8,6 +8,7 @@ import { asArray, asInteger, asObject, asString } from '../../conformance/value.
 import { startGatewayProcess } from '../gateway-process.ts';
 import { needs } from '../needs.ts';
 import { sharedGateway } from '../shared.ts';
+import { contribute } from '../requests.ts';
 import { sharedChromium } from './chromium.ts';
 
 describe('the house, in Chromium', needs('chromium'), () => {
@@ -47,6 +48,25 @@ describe('the house, in Chromium', needs('chromium'), () => {
     assert.equal(second, 'Welcome Space');
     for (const link of await page.locator('a[href^="/rooms/"]').all()) {
       assert.match((await link.getAttribute('href')) ?? '', /\?lang=en$/);
+    }
+  });
+
+  it('shows the newest plants in full height on screens of any width', async () => {
+    await using place = await startGatewayProcess();
+    for (let at = 0; at < 8; at += 1)
+      await contribute(place.url, 'garden', {
+        text: 'grows',
+        identity: `${at}`,
+        identityType: 'x',
+      });
+    for (const width of [360, 1000, 2560]) {
+      await using page = await browser.open(place.url, { viewport: { width, height: 900 } });
+      const above = await page.evaluate<number>(`(() => {
+        const { top } = document.querySelector('.plants').getBoundingClientRect();
+        const plants = Array.from(document.querySelectorAll('.plants .growths a'));
+        return plants.filter((plant) => plant.getBoundingClientRect().top < top).length;
+      })()`);
+      assert.equal(above, 0, `of ${width} pixels`);
     }
   });
 

@@ -15,6 +15,8 @@ import { timelineOf } from './time/timeline.ts';
 import { visibleName } from '../visitor-name.tsx';
 
 const SIZE: PictureSize = { width: 1200, height: 560 };
+/** As wide for its height as any page shows it: what has another shape shows the newest, in full height. */
+const STRIP: PictureSize = { width: 1200, height: 256 };
 
 interface PlantsProps {
   /** Missing in the browser. */
@@ -33,7 +35,7 @@ export function Plants({ entries = [], label }: PlantsProps): VNode {
     <div class="garden-picture plants">
       <Land />
       {entries.length > 0 && (
-        <StillPicture entries={entries} hues={distinctHues([])} label={label} />
+        <StillPicture entries={entries} hues={distinctHues([])} label={label} size={STRIP} />
       )}
     </div>
   );
@@ -58,28 +60,29 @@ interface StillPictureProps {
   readonly entries: readonly GardenEntry[];
   readonly hues: Hues;
   readonly label: string;
+  readonly size?: PictureSize;
 }
 
-export function StillPicture({ entries, hues, label }: StillPictureProps): VNode {
+export function StillPicture({ entries, hues, label, size = SIZE }: StillPictureProps): VNode {
   const shell = useShell();
   const { garden } = useWords();
   const times = entries.map(({ time }) => time);
   const timeline = timelineOf(times);
   const whole = timeline.places({ from: Math.min(...times), to: Math.max(...times) });
-  const view = wholeRange(whole.from, whole.to, SIZE.width);
-  const unit = unitFor(SIZE, entries.length);
+  const view = wholeRange(whole.from, whole.to, size.width);
+  const unit = unitFor(size, entries.length);
   return (
     <svg
       class="growths"
-      viewBox={`0 0 ${SIZE.width} ${SIZE.height}`}
+      viewBox={`0 0 ${size.width} ${size.height}`}
       preserveAspectRatio="xMaxYMax slice"
       role="group"
       aria-label={label}
     >
       {sceneOfEntries(entries, timeline).growths.map(({ entry, place, time }) => {
         const { id, kind, author } = entry;
-        const x = Math.round(positionOf(view, time) * SIZE.width);
-        const y = Math.round(place.y * SIZE.height);
+        const x = Math.round(positionOf(view, time) * size.width);
+        const y = Math.round(place.y * size.height);
         const scale = Math.round(((unit * place.scale) / GREATEST) * 1000) / 1000;
         return (
           <a key={id} href={href(shell, `/entries/${id}`)} tabIndex={-1}>
