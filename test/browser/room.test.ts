@@ -142,7 +142,8 @@ describe('a room, in Chromium', needs('chromium'), () => {
     await page.evaluate('scrollBy(0, -300)');
     await settledInView(page);
     await say(gateway.url, 'said again');
-    await page.getByRole('button', { name: '1 new' }).click();
+    await page.getByRole('button', { name: '1 new' }).press('Enter');
+    await page.locator('.entries:focus').waitFor();
     await page.getByText('said again').waitFor();
     assert.deepEqual((await textsOn(page)).slice(0, 2), ['said again', 'said meanwhile']);
   });

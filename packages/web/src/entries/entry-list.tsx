@@ -108,7 +108,10 @@ export function EntryList({
   const onScroll = (): void => {
     if (windowed.current?.isShown(liveSide) === true) setUnseen(0);
   };
+  const element = useRef<HTMLElement>(null);
   const showNewest = (): void => {
+    // The button goes away, and the focus would go with it.
+    element.current?.focus({ preventScroll: true });
     setUnseen(0);
     void source.loadNewest().then(({ chunk, more }) => {
       const has =
@@ -134,7 +137,7 @@ export function EntryList({
         };
 
   return (
-    <section class="entries" aria-label={label}>
+    <section class="entries" aria-label={label} tabIndex={-1} ref={element}>
       {isEmpty && <p class="entries-empty">{empty}</p>}
       <MoreContext.Provider value={addAnswers}>
         <WindowedList
