@@ -126,12 +126,12 @@ export async function parseSkip(parameters: URLSearchParams, subject: string): P
   return Math.min(skip ?? 0, Number.MAX_SAFE_INTEGER);
 }
 
-/** The header `Last-Event-ID`. Throws `invalid-parameter`. */
-export function parseCursor(text: string, subject: string): Seq {
+/** The header `Last-Event-ID`, or the parameter `name`. Throws `invalid-parameter`. */
+export function parseCursor(text: string, subject: string, name = 'Last-Event-ID'): Seq {
   const cursor = parseInteger(text);
   if (cursor !== undefined) return Math.min(cursor, Number.MAX_SAFE_INTEGER);
-  const detail = `"Last-Event-ID" must be ${CURSOR}, got ${quote(text)}`;
-  throw parameterError([invalidParameter('Last-Event-ID', detail)], subject);
+  const detail = `"${name}" must be ${CURSOR}, got ${quote(text)}`;
+  throw parameterError([invalidParameter(name, detail)], subject);
 }
 
 /** A maximum that no log can reach selects everything. */

@@ -67,6 +67,17 @@ suite('the page of a name', { skip: hasPages() ? false : 'the pages are not buil
     }
   });
 
+  test('refuses a part and a place that it does not have', async () => {
+    await using gateway = await openGateway(openMemoryLog());
+    for (const query of ['show=everything', 'show=conversations&before=now']) {
+      const answer = await fetch(`${gateway.url}/visitors/Lumen?${query}`, {
+        headers: { Accept: 'text/html' },
+      });
+      assert.equal(answer.status, 400, query);
+      assert.match(await answer.text(), /must be/);
+    }
+  });
+
   test('shows what concerns the name, and its conversations with their sizes', async () => {
     await using gateway = await openGateway(openMemoryLog());
     const say = async (members: object): Promise<string> => {

@@ -3,11 +3,13 @@
  * The address has the name in its path or as `name`; or as `by` the id of an entry under it, which is short
  * however long the name is.
  */
-import { EVERYTHING, GatewayError, visitorPagePath } from '@open-presence/protocol';
+import { EVERYTHING, GatewayError, quoted, visitorPagePath } from '@open-presence/protocol';
 import type { Conversation, Shell, VisitorPage } from '@open-presence/web/page-data';
 import { href, visibleName, visitorTexts } from '@open-presence/web/renderer';
 
 import { queryOf } from '../../../http/parameters/query.ts';
+import { invalidParameter, parameterError } from '../../../intake/parameter-faults.ts';
+import { parseCursor } from '../../../intake/selection.ts';
 import { facet } from '../../../log/facet.ts';
 import type { Seq } from '../../../log/log.ts';
 import { threadFacet } from '../../../log/thread.ts';
@@ -101,7 +103,10 @@ export async function visitorIn(
 }
 
 function shownPart(text: string | null): VisitorPage['show'] {
-  return text === 'concerns' || text === 'conversations' ? text : 'said';
+  if (text === null || text === '' || text === 'said') return 'said';
+  if (text === 'concerns' || text === 'conversations') return text;
+  const detail = `"show" must be said, concerns or conversations, got ${quoted(text)}`;
+  throw parameterError([invalidParameter('show', detail)], 'the name');
 }
 
 /** The conversations that the newest entries under the name belong to, the newest first. */
@@ -110,7 +115,8 @@ async function conversationsOf(
   name: string,
   address: URLSearchParams,
 ): Promise<Pick<VisitorPage, 'conversations' | 'next'>> {
-  const before = Number(address.get('before') ?? NaN);
+  const given = address.get('before') ?? '';
+  const before = given === '' ? NaN : parseCursor(given, 'the conversations', 'before');
   const roots = new Set<Seq>();
   let last: Seq | undefined;
   let count = 0;
