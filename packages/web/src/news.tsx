@@ -35,22 +35,22 @@ const INTERVAL_MS = 60_000;
 
 /** Never stops asking: this component stays as long as the page. */
 export function WithNews({ children }: { readonly children: ComponentChildren }): VNode {
-  const { head } = useShell();
+  const { head, log } = useShell();
   const [news, setNews] = useState<News>();
   useEffect(() => {
-    if (head === undefined) return;
+    if (head === undefined || log === undefined) return;
     const { title } = document;
     let known = head;
     const update = async (): Promise<void> => {
       if (document.visibilityState !== 'visible') return;
-      const visit = continueVisit(known);
+      const visit = continueVisit(known, log);
       const counts = await fetchNews(visit);
       const { since } = visit;
       if (counts === undefined || since === undefined) return;
       known = counts.head;
       const total = Object.values(counts.rooms).reduce((sum, count) => sum + count, 0);
       const markAsRead = (): void => {
-        markAllRead(known);
+        markAllRead(known, log);
         onChange();
       };
       document.title = counts.inbox === 0 ? title : `(${counts.inbox}) ${title}`;
@@ -67,13 +67,14 @@ export function WithNews({ children }: { readonly children: ComponentChildren })
 
 /** The seq up to which a room was read before this page. A visitor who leaves the page has read the room. */
 export function useSeenIn(slug: string, head: number): number | undefined {
+  const { log = '' } = useShell();
   const news = useNews();
   const newest = useRef(head);
   newest.current = news?.head ?? head;
   const [seen, setSeen] = useState<number>();
   useEffect(() => {
-    setSeen(readIn(slug, head));
-    const leave = (): void => markRoomRead(slug, newest.current);
+    setSeen(readIn(slug, head, log));
+    const leave = (): void => markRoomRead(slug, newest.current, log);
     addEventListener('pagehide', leave);
     return () => removeEventListener('pagehide', leave);
   }, []);

@@ -30,6 +30,8 @@ export interface Shell {
   readonly ownTexts?: readonly OwnText[];
   /** The newest seq when the page was made; missing while the gateway wakes. */
   readonly head?: number;
+  /** The name of the log, with `head`. */
+  readonly log?: string;
   /** How many cases of what was withheld there were then. */
   readonly cases?: number;
   readonly status: State;

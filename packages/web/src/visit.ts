@@ -15,6 +15,8 @@ export interface Mark {
 }
 
 interface Visit {
+  /** The log that all these seqs are from. */
+  readonly log: string;
   /** The newest seq when this visit last had a page open. */
   readonly last: Mark;
   /** The same for the visit before this one; missing on the first. */
@@ -25,6 +27,7 @@ interface Visit {
 
 /** The answer to `/web/news`. */
 export interface NewsCounts {
+  readonly log: string;
   readonly head: number;
   /** By slug, how many entries of a room are new. */
   readonly rooms: Readonly<Record<string, number>>;
@@ -37,56 +40,55 @@ const KEY = 'open-presence.visit';
 const PAUSE_MS = 30 * 60_000;
 
 /**
- * Begins a visit, or goes on with one. `head`: the newest seq that a page knows. Other tabs may know more, since
- * browsers show pages again that they have kept.
+ * Begins a visit, or goes on with one. `head`: the newest seq that a page knows, of this log. Other tabs may know
+ * more, since browsers show pages again that they have kept.
  */
-export function continueVisit(head: number): Visit {
-  const before = stored(KEY) as Visit | undefined;
+export function continueVisit(head: number, log: string): Visit {
+  const found = stored(KEY) as Visit | undefined;
+  const before = found?.log === log ? found : undefined;
   const last = { seq: Math.max(head, before?.last.seq ?? 0), time: Date.now() };
   const isOn = before !== undefined && last.time - before.last.time < PAUSE_MS;
   const visit: Visit =
     before === undefined
-      ? { last, read: {} }
+      ? { log, last, read: {} }
       : isOn
         ? { ...before, last }
-        : { last, since: before.last, read: {} };
+        : { log, last, since: before.last, read: {} };
   store(KEY, visit);
   return visit;
 }
 
 /** Marks everything up to this seq as read, the inbox too. */
-export function markAllRead(head: number): void {
+export function markAllRead(head: number, log: string): void {
   const now = { seq: head, time: Date.now() };
-  store(KEY, { last: now, since: now, read: {} });
+  store(KEY, { log, last: now, since: now, read: {} });
   const name = rememberedName();
-  if (name !== undefined) markInboxRead(name, head);
+  if (name !== undefined) markInboxRead(name, head, log);
 }
 
 /** The seq up to which a room was read before this page. */
-export function readIn(slug: string, head: number): number | undefined {
-  const { since, read } = continueVisit(head);
+export function readIn(slug: string, head: number, log: string): number | undefined {
+  const { since, read } = continueVisit(head, log);
   return since === undefined ? undefined : Math.max(since.seq, read[slug] ?? 0);
 }
 
-export function markRoomRead(slug: string, head: number): void {
-  const visit = continueVisit(head);
+export function markRoomRead(slug: string, head: number, log: string): void {
+  const visit = continueVisit(head, log);
   store(KEY, { ...visit, read: { ...visit.read, [slug]: head } });
 }
 
-/** Undefined on a first visit, and where this address has another log than before. */
-export async function fetchNews({ since, read }: Visit): Promise<NewsCounts | undefined> {
+/** Undefined on a first visit, and where the gateway has another log by now. */
+export async function fetchNews({ log, since, read }: Visit): Promise<NewsCounts | undefined> {
   if (since === undefined) return undefined;
   const query = new URLSearchParams({ after: String(since.seq) });
   for (const [slug, seq] of Object.entries(read)) query.append('read', `${slug} ${seq}`);
   const name = rememberedName();
   if (name !== undefined) {
     query.set('concerns', name);
-    query.set('inbox', String(inboxRead(name) ?? since.seq));
+    query.set('inbox', String(inboxRead(name, log) ?? since.seq));
   }
   const counts = (await fetchJson(`/web/news?${query.toString()}`)) as NewsCounts;
-  if (counts.head >= since.seq) return counts;
-  store(KEY, { last: { seq: counts.head, time: Date.now() }, read: {} });
-  return undefined;
+  return counts.log === log ? counts : undefined;
 }
 
 function rememberedName(): string | undefined {
@@ -95,13 +97,19 @@ function rememberedName(): string | undefined {
 }
 
 /** The newest seq when this device last showed the inbox of the name. */
-export function inboxRead(name: string): number | undefined {
-  return stored(inboxKey(name)) as number | undefined;
+export function inboxRead(name: string, log: string): number | undefined {
+  const mark = stored(inboxKey(name)) as InboxMark | undefined;
+  return mark?.log === log ? mark.seq : undefined;
 }
 
-export function markInboxRead(name: string, head: number): void {
+export function markInboxRead(name: string, seq: number, log: string): void {
   // Longer names could fill the storage of the device.
-  if (isWholeName(name)) store(inboxKey(name), head);
+  if (isWholeName(name)) store(inboxKey(name), { log, seq } satisfies InboxMark);
+}
+
+interface InboxMark {
+  readonly log: string;
+  readonly seq: number;
 }
 
 function inboxKey(name: string): string {

@@ -73,6 +73,7 @@ export function EntryList({
     const live = new LiveEntries({
       query: nestedIn === undefined ? own : `thread=${nestedIn}`,
       head: list.head,
+      log: shell.log,
       cases: shell.cases,
       ...(onReturn && { onReturn }),
       ...(onPresence === undefined

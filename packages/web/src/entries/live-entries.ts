@@ -22,6 +22,8 @@ interface LiveEntriesOptions {
   /** Parameters of `/web/events` that select the entries. */
   readonly query: string;
   readonly head: number;
+  /** The name of the log that the page shows. Where the gateway has another one by now, the page is loaded again. */
+  readonly log: string | undefined;
   /** How many cases of what was withheld the page knows (PROTOCOL.md section 4.7). */
   readonly cases: number | undefined;
   /**
@@ -111,6 +113,7 @@ export class LiveEntries {
     if (!this.#mayHaveMissed) return this.#open(attempt);
     try {
       this.#flush();
+      if (this.#isOtherLog(await fetchJson('/api/log/head'))) return;
       const { reload, onReturn } = this.#options;
       const head = await (reload?.() ?? this.#bringMissed(attempt));
       if (attempt !== this.#attempt) return;
@@ -120,6 +123,15 @@ export class LiveEntries {
     } catch {
       if (attempt === this.#attempt) this.#retry();
     }
+  }
+
+  /** The seqs of another log belong to other entries: the page begins anew. */
+  #isOtherLog(found: unknown): boolean {
+    const { log } = this.#options;
+    if (log === undefined || (found as { readonly log: string }).log === log) return false;
+    this.close();
+    location.reload();
+    return true;
   }
 
   async #bringMissed(attempt: number): Promise<number> {
@@ -155,6 +167,7 @@ export class LiveEntries {
       if (attempt === this.#attempt) this.#retry();
     };
     source.addEventListener('head', ({ data }) => {
+      if (this.#isOtherLog(JSON.parse(String(data)))) return;
       this.#retryMs = FIRST_RETRY_MS;
       this.#mayHaveMissed = true;
       this.#options.onConnection?.(true);
@@ -231,9 +244,9 @@ export class LiveEntries {
 
 /** Hears what is withheld, on a page that does not change with new entries. */
 export function useWithholdings(onWithheld: LiveEntriesOptions['onWithheld']): void {
-  const { head = 0, cases } = useShell();
+  const { head = 0, log, cases } = useShell();
   useEffect(() => {
-    const options = { query: NO_ENTRIES, head, cases, onEntries() {}, onWithheld };
+    const options = { query: NO_ENTRIES, head, log, cases, onEntries() {}, onWithheld };
     const live = new LiveEntries(options);
     return () => live.close();
   }, []);

@@ -21,6 +21,7 @@ export function useLiveHouse(data: HousePage): House {
     const live = new LiveEntries({
       query: '',
       head: data.head,
+      log: data.shell.log,
       cases: data.shell.cases,
       async reload() {
         const now = (await fetchPageData()) as HousePage;

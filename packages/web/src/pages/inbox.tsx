@@ -13,13 +13,15 @@ import { VisitorLink } from '../visitor-name.tsx';
 export function Page({ data }: { readonly data: InboxPage }): VNode {
   const { inbox: words } = useWords();
   const { list } = data;
+  const shell = useShell();
   /** Also undefined if the name is too long to be repeated. */
-  const to = queryIn(useShell()).get('to') || undefined;
+  const to = queryIn(shell).get('to') || undefined;
   const [seenSeq, setSeenSeq] = useState<number>();
   useEffect(() => {
-    if (to === undefined || list === undefined) return;
-    setSeenSeq(inboxRead(to));
-    markInboxRead(to, list.head);
+    const { log } = shell;
+    if (to === undefined || list === undefined || log === undefined) return;
+    setSeenSeq(inboxRead(to, log));
+    markInboxRead(to, list.head, log);
   }, []);
   useEffect(() => {
     const name = list === undefined ? rememberedAuthor()?.identity : undefined;

@@ -60,6 +60,7 @@ export async function sendPage(context: DoorRequest, page: PageModule): Promise<
     ...shellOf(context),
     ownTexts,
     head,
+    log: app.log.id,
     cases,
     mirrorOf: app.mirror?.origin,
     unused: unusedIn(queryOf(request), page.parameters),

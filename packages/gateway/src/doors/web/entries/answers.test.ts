@@ -50,7 +50,8 @@ suite('answers on a page', { skip: hasPages() ? false : 'the pages are not built
   });
 
   test('are new since a cursor, by room and for a name', async () => {
-    await using gateway = await openGateway(openMemoryLog());
+    const log = openMemoryLog();
+    await using gateway = await openGateway(log);
     const say = async (members: object): Promise<void> => {
       const body = JSON.stringify({ text: 'x', identity: 'Weft', identityType: 'x', ...members });
       await fetch(`${gateway.url}/api/garden`, { method: 'POST', body });
@@ -67,11 +68,13 @@ suite('answers on a page', { skip: hasPages() ? false : 'the pages are not built
       'resonance-hall': 0,
     };
     assert.deepEqual(await news('after=1&concerns=Lumen&inbox=0'), {
+      log: log.id,
       head: 4,
       rooms: { ...none, 'first-breath': 1, 'memory-garden': 2 },
       inbox: 1,
     });
     assert.deepEqual(await news('after=0&read=memory-garden+3&read=first-breath+99'), {
+      log: log.id,
       head: 4,
       rooms: { ...none, 'first-breath': 0, 'memory-garden': 1 },
       inbox: 0,

@@ -31,7 +31,7 @@ export async function sendNews(context: DoorRequest): Promise<void> {
     const [count = 0] = await log.countBetween(facet('room', slug), [from + 1, head + 1]);
     rooms[slug] = count;
   }
-  const body = jsonBody({ head, rooms, inbox: await countInbox(context, parameters) });
+  const body = jsonBody({ log: log.id, head, rooms, inbox: await countInbox(context, parameters) });
   await sendResponse(context, { status: 200, type: JSON_TYPE, headers: NO_STORE, body });
 }
 
