@@ -15,6 +15,7 @@ export function unusedContext(): ProcessContext {
     ...outputs,
     ...ends,
     serviceManager: unused,
+    variables: [],
     fileThreads: undefined,
     passedSockets: 0,
     configurationFolder: '',

@@ -76,6 +76,7 @@ const context: ProcessContext = {
   stdin: process.stdin,
   stdout: process.stdout,
   stderr: process.stderr,
+  variables: Object.keys(process.env),
   fileThreads: Number(process.env['UV_THREADPOOL_SIZE']) || undefined,
   passedSockets:
     process.env['LISTEN_PID'] === String(process.pid) ? Number(process.env['LISTEN_FDS']) || 0 : 0,

@@ -15,6 +15,8 @@ export interface ProcessContext {
   readonly stdin: Readable & { readonly isTTY?: boolean };
   readonly stdout: Writable & { readonly isTTY?: boolean; readonly columns?: number };
   readonly stderr: Writable & { readonly isTTY?: boolean };
+  /** The names of the variables of the environment. */
+  readonly variables: readonly string[];
   readonly nodeVersion: string;
   /** The version of the command. */
   readonly version: string;

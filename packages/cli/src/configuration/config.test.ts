@@ -34,7 +34,14 @@ suite('presence config', () => {
       file,
       '\ufeffPRESENCE_PORT=1\nPRESENCE_HOST=::1\nPRESENCE_THREADS=3\nPRESENCE_PROT=4\nPRESENCE_LOG # ?\n',
     );
-    const env = { PRESENCE_HOST: '127.0.0.2', PRESENCE_THREADS: '2' };
+    // The last name is what a container platform sets.
+    const env = {
+      PRESENCE_HOST: '127.0.0.2',
+      PRESENCE_THREADS: '2',
+      PRESENCE_URL: 'http://127.0.0.1',
+      PRESENCE_DTAA: '/srv',
+      PRESENCE_PORT_7777_TCP: 'tcp://10.0.0.1:7777',
+    };
     const args = ['--config', file, '--threads', '1', '--json'];
     const { code, output } = await config(args, env);
     assert.equal(code, 0, output);
@@ -55,7 +62,12 @@ suite('presence config', () => {
     assert.equal(listens, '127.0.0.2:1');
     assert.equal(stores, resolve('presence-data'));
     assert.equal(threads, 1);
-    assert.deepEqual(unknown, ['PRESENCE_PROT', 'PRESENCE_LOG # ?']);
+    assert.deepEqual(unknown, [
+      'PRESENCE_PROT',
+      'PRESENCE_LOG # ?',
+      'PRESENCE_DTAA',
+      'PRESENCE_PORT_7777_TCP',
+    ]);
   });
 
   test('shows a table, and refuses what serve would refuse', async () => {
@@ -137,7 +149,10 @@ suite('presence config', () => {
     await writeFile(file, `# Settings\n${lines.map((line) => `PRESENCE_${line}\r\n`).join('')}`);
     const inForce = await config(['--config', file, '--json']);
     assert.equal((JSON.parse(inForce.output) as { stores: string }).stores, data);
-    await using gateway = await startGatewayProcess({ args: ['--config', file, '--threads', '1'] });
+    await using gateway = await startGatewayProcess({
+      args: ['--config', file, '--threads', '1'],
+      env: { PRESENCE_METRICS_: 'x' },
+    });
     assert.equal((await fetch(`${gateway.url}/api`)).status, 200);
     await gateway.stop();
     assert.match(gateway.output(), /"metrics":"http:\/\/127\.0\.0\.1:\d+\/metrics"/);
@@ -147,5 +162,7 @@ suite('presence config', () => {
         gateway.output().includes(`"name":"${name}","msg":"the file of settings has`),
         name,
       );
+    const told = /"name":"PRESENCE_METRICS_","msg":"the environment has what is no setting"/;
+    assert.match(gateway.output(), told);
   });
 });

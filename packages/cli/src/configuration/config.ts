@@ -56,15 +56,15 @@ export function configCommand(context: ProcessContext): Command {
     const canShareAddress = isShareable(listen);
     const threads = canShareAddress ? options.threads : 1;
     const inForce = { listens: describeListen(listen), stores: resolve(options.data), threads };
-    const unknown = await unknownNames(command);
+    const unknown = await unknownNames(command, context);
     context.stdout.write(
       options.json === true
-        ? `${JSON.stringify({ settings, ...inForce, unknown })}\n`
+        ? `${JSON.stringify({ settings, ...inForce, unknown: unknown.map(({ name }) => name) })}\n`
         : text(settings, [
             `Listens on ${inForce.listens}`,
             `Stores in ${inForce.stores}`,
             `Serves with ${describeThreads({ threads, canShareAddress })}`,
-            ...unknown.map((name) => `The file has ${name}, which is no setting.`),
+            ...unknown.map(({ name, place }) => `The ${place} has ${name}, which is no setting.`),
           ]),
     );
   });

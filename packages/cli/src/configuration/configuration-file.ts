@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 
 import { reasonOf } from '../exit-codes.ts';
+import type { ProcessContext } from '../process-context.ts';
 import { type Configuration, masked, type Setting, SETTINGS } from './configuration.ts';
 
 const BYTE_ORDER_MARK = /^\ufeff/;
@@ -30,11 +31,29 @@ export function addConfigOption(command: Command): Command {
     });
 }
 
-/** What the file of `--config` has that is no setting: names, and lines without a value. Passwords are masked. */
-export async function unknownNames(command: Command): Promise<readonly string[]> {
-  const known = new Set(SETTINGS.map(({ variable }) => variable));
-  const names = (await linesOf(command)).map(({ name }) => name);
-  return names.filter((name) => !known.has(name)).map(masked);
+interface UnknownName {
+  /** A name, or a line without a value. Passwords are masked. */
+  readonly name: string;
+  readonly place: 'file of settings' | 'environment';
+}
+
+/** Variables of other commands, and of this option. */
+const OTHERS = ['PRESENCE_CONFIG', 'PRESENCE_URL', 'PRESENCE_IDENTITY'];
+
+/** What the file of `--config` has that is no setting, and variables of the environment that only look like settings. */
+export async function unknownNames(
+  command: Command,
+  { variables }: Pick<ProcessContext, 'variables'>,
+): Promise<readonly UnknownName[]> {
+  const known = SETTINGS.map(({ variable }) => variable);
+  const inFile = (await linesOf(command)).filter(({ name }) => !known.includes(name));
+  const inEnvironment = variables.filter(
+    (name) => name.startsWith('PRESENCE_') && ![...known, ...OTHERS].includes(name),
+  );
+  return [
+    ...inFile.map(({ name }) => ({ name: masked(name), place: 'file of settings' as const })),
+    ...inEnvironment.map((name) => ({ name, place: 'environment' as const })),
+  ];
 }
 
 async function settingsInFile(command: Command): Promise<(readonly [Setting, string])[]> {

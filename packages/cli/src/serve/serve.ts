@@ -41,20 +41,21 @@ export function serveCommand(context: ProcessContext): Command {
       'Serves until Ctrl-C or SIGTERM: finishes what is under way then. A second signal ends it at once, and so does the first during the start.',
   });
   return command.action(async (configuration: Configuration) => {
-    await serve(configuration, await unknownNames(command), context);
+    await serve(configuration, await unknownNames(command, context), context);
   });
 }
 
 async function serve(
   given: Configuration,
-  unknown: readonly string[],
+  unknown: Awaited<ReturnType<typeof unknownNames>>,
   context: ProcessContext,
 ): Promise<void> {
   const listen = listenAddress(given, context.passedSockets);
   const canShareAddress = isShareable(listen);
   const configuration = canShareAddress ? given : { ...given, threads: 1 };
   const logger = context.logger(configuration.logLevel);
-  for (const name of unknown) logger.warn({ name }, 'the file of settings has what is no setting');
+  for (const { name, place } of unknown)
+    logger.warn({ name }, `the ${place} has what is no setting`);
   // Before the start, so that a signal during it is not lost.
   let reload = (): void => {};
   const stopSignal = context.stopSignal(() => reload());
