@@ -74,6 +74,8 @@ test('presence repair puts back the files that a copy has intact, and names the 
   assert.equal((await run('import', '--data', imported, line)).code, 0);
   await rm(join(data, lost));
   assert.match((await repair(data, imported)).stdout, /^Entry 1: has lost its file; put back$/m);
+  // Even if nothing has to be put back.
+  assert.equal((await repair(imported, 'http://127.0.0.1:1')).code, 2);
   await rm(folder, { recursive: true, force: true });
 });
 

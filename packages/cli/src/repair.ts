@@ -79,6 +79,8 @@ interface LineSource extends AsyncDisposable {
 async function openLineSource(from: string): Promise<LineSource> {
   if (/^https?:\/\//.test(from)) {
     const gateway = new Gateway(from);
+    // Fails if nobody answers there, even if nothing has to be put back.
+    await gateway.checkpoint();
     const bytesOf = (seq: number): AsyncIterable<Uint8Array> =>
       gateway.logBytes({ after: seq - 1, limit: 1 });
     return singleLines(bytesOf, undefined, () => {});
