@@ -10,6 +10,7 @@ import { suite, test } from 'node:test';
 
 import { until } from '../../../../conformance/until.ts';
 import { dataFolder, startGatewayProcess } from '../../../../test/gateway-process.ts';
+import { serve } from '../../../../test/web-site.ts';
 import { SETTINGS } from '../configuration/configuration.ts';
 
 const MAIN = join(import.meta.dirname, '../main.ts');
@@ -146,6 +147,30 @@ test('SIGHUP reads the language file again, or refuses it, and streams go on', a
     received += value;
   }
   await reader.cancel();
+});
+
+test('SIGHUP during the start reads the files again after it', async () => {
+  await using folder = await dataFolder();
+  const starting = Promise.withResolvers<void>();
+  await using origin = await serve((_, response) => {
+    starting.resolve();
+    setTimeout(() => response.end(`{"log":"${'a'.repeat(16)}","head":0,"link":"${'0'.repeat(64)}"}`), 500);
+  });
+  const args = ['serve', '--port', '0', '--data', folder.path, '--mirror', origin.url];
+  const child = spawn(process.execPath, [MAIN, ...args]);
+  let output = '';
+  child.stdout.setEncoding('utf8').on('data', (words: string) => (output += words));
+  try {
+    await starting.promise;
+    child.kill('SIGHUP');
+    await until(
+      async () => output,
+      (words) => /"serving[^]*were read again/.test(words),
+      (words) => `Not read again: ${words}`,
+    );
+  } finally {
+    child.kill('SIGKILL');
+  }
 });
 
 test('a public gateway without a contact says once what is missing', async () => {

@@ -57,7 +57,8 @@ async function serve(
   for (const { name, place } of unknown)
     logger.warn({ name }, `the ${place} has what is no setting`);
   // Before the start, so that a signal during it is not lost.
-  let reload = (): void => {};
+  let isReloadDue = false;
+  let reload = (): void => void (isReloadDue = true);
   const stopSignal = context.stopSignal(() => reload());
   let isStarting = true;
   void stopSignal.then((signal) => {
@@ -87,6 +88,7 @@ async function serve(
     logger.warn({ reason }, 'read-only: nothing is stored until "presence read-only off"');
   if (gateway.lacksContact) logger.warn(NO_CONTACT);
   reload = () => void readAgain(gateway, logger);
+  if (isReloadDue) reload();
   manager.ready(() => gateway.turn());
   await using _following = origin && followForServing(origin.gateway, gateway.mirroring, logger);
   await stopSignal;
