@@ -4,6 +4,7 @@
  * and printed.
  */
 import { createReadStream } from 'node:fs';
+import { addAbortSignal } from 'node:stream';
 import { text } from 'node:stream/consumers';
 
 import {
@@ -141,10 +142,10 @@ function withoutFilters(options: Options): Options {
 }
 
 /** The ids in the file of `--from`, without blank lines. */
-async function listedIds({ stdin }: ProcessContext, { options }: Task): Promise<string[]> {
+async function listedIds({ stdin }: ProcessContext, { options, signal }: Task): Promise<string[]> {
   const { from } = options;
   if (from === undefined) return [];
-  const lines = await text(from === '-' ? stdin : createReadStream(from));
+  const lines = await text(addAbortSignal(signal, from === '-' ? stdin : createReadStream(from)));
   return lines.split('\n').flatMap((line) => line.trim() || []);
 }
 
@@ -175,9 +176,15 @@ function isEntry(value: unknown): value is ShownEntry {
 /** Changes only entries that were previewed. Returns how many it has changed. */
 export async function change(task: Task, { before }: Selected): Promise<number> {
   const { reason } = task.options;
-  for await (const event of request(task, WITHHOLD_PATH, { reason }, before))
-    if ('withheld' in event) return Number(event['withheld']);
-  throw new Error('the gateway has ended: whether it is done is unknown. Ask again');
+  try {
+    for await (const event of request(task, WITHHOLD_PATH, { reason }, before))
+      if ('withheld' in event) return Number(event['withheld']);
+  } catch (error) {
+    const hasEnded = error instanceof Error && 'code' in error && error.code === 'ECONNRESET';
+    if (!hasEnded && !task.signal.aborted) throw error;
+  }
+  const cause = task.signal.aborted ? 'it was interrupted' : 'the gateway has ended';
+  throw new Error(`${cause}: whether it is done is unknown. Ask again`);
 }
 
 function request(
