@@ -6,10 +6,11 @@ import { test } from 'node:test';
 import { Gateway, type ListingFilters } from '@open-presence/client';
 import { openLogCopy } from '@open-presence/gateway';
 
+import { until } from '../../conformance/until.ts';
 import { followOrigin } from '../../packages/cli/src/log/follow-origin.ts';
 import { filesWith } from '../files-with.ts';
-import { dataFolder, startGatewayProcess } from '../gateway-process.ts';
-import { run, withhold } from '../command.ts';
+import { dataFolder, freePort, startGatewayProcess } from '../gateway-process.ts';
+import { presence, run, withhold } from '../command.ts';
 
 const SECRET = 'Quixotry4711';
 
@@ -97,4 +98,34 @@ test('a copy follows what its origin withholds, and verifies', async () => {
     // Nobody learns by it whom a withheld entry was by.
     assert.deepEqual(await seqsOf({ concerns: SECRET }), []);
   }
+});
+
+test('a mirror follows what its origin withholds after that was restored under its name', async () => {
+  await using folder = await dataFolder();
+  const [data, backup] = ['data', 'backup'].map((name) => join(folder.path, name));
+  assert.ok(data !== undefined && backup !== undefined);
+  const options = { data, args: ['--port', String(await freePort())] };
+  const origin = await startGatewayProcess(options);
+  const gateway = new Gateway(origin.url, { identity: SECRET });
+  const ids: string[] = [];
+  for (const text of ['one', 'two']) ids.push((await gateway.leaveTrace(text)).id);
+  const owned = async (...args: readonly string[]): Promise<void> => {
+    const { code, stderr } = await presence(...args, '--data', data);
+    assert.equal(code, 0, stderr);
+  };
+  await owned('backup', backup);
+  await using mirror = await startGatewayProcess({ args: ['--mirror', origin.url] });
+  const copied = new Gateway(mirror.url);
+  const withholdIn = async (id = ''): Promise<void> => {
+    await owned('withhold', id, '--reason', 'spam', '--yes');
+    await until(
+      async () => JSON.stringify(await copied.entry(id)),
+      (entry) => entry.includes('"withheld"'),
+    );
+  };
+  await withholdIn(ids[0]);
+  await origin.stop();
+  await owned('restore', backup, '--replace', '--keep-name');
+  await using _ = await startGatewayProcess(options);
+  await withholdIn(ids[1]);
 });

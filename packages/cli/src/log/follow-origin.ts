@@ -9,7 +9,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { PresenceError } from '@open-presence/client';
+import { PresenceError, type Withholding } from '@open-presence/client';
 import { type ContinuedLog, CopyRefusal } from '@open-presence/gateway';
 
 import { type CopiedOrigin, OriginCheck } from './origin-check.ts';
@@ -187,14 +187,17 @@ const BATCH = 4096;
 /** Characters of the reasons in one transaction: long reasons end a batch early. */
 const BATCH_CHARACTERS = 1024 * 1024;
 
+/** A restored log may have kept its name, and gives the numbers of its lost cases to others. */
+const OTHER_CASES = 'the origin was restored, and lists other cases of what it has withheld.';
+
 /**
  * Withholds in a copy what its origin withholds or hides, and shows what the origin shows again. A copy
  * does not keep the text of hidden entries: it reads it from the origin when they are shown again.
  */
 export class OriginWithholdings {
   readonly #origin: Pick<CopiedOrigin, 'gateway' | 'copy' | 'signal'>;
-  /** The number of the origin's newest case that the copy has repeated. */
-  #last = 0;
+  /** The origin's newest case that the copy has repeated. */
+  #last: Pick<Withholding, 'number' | 'seq' | 'at'> = { number: 0, seq: 0, at: '' };
 
   constructor(origin: Pick<CopiedOrigin, 'gateway' | 'copy' | 'signal'>) {
     this.#origin = origin;
@@ -205,7 +208,8 @@ export class OriginWithholdings {
     const { gateway, copy, signal } = this.#origin;
     // By entry: only its last case counts.
     let batch = new Map<number, WithholdingCopy>();
-    let last = this.#last;
+    const known = this.#last;
+    let last = known;
     let characters = 0;
     const withhold = async (): Promise<void> => {
       const taken = [...batch.values()].filter(({ state }) => state !== 'shown');
@@ -216,17 +220,23 @@ export class OriginWithholdings {
       characters = 0;
     };
     try {
-      for await (const found of gateway.withholdings({ after: last, signal })) {
+      const after = Math.max(0, known.number - 1);
+      for await (const found of gateway.withholdings({ after, signal })) {
         const { number, seq, at, reason } = found;
+        if (number === known.number && seq === known.seq && at === known.at) continue;
+        if (number <= known.number) throw new PresenceError('invalid-parameter', OTHER_CASES);
         // The entry may be arriving in its earlier form. The next step repeats the case.
         if (seq > copy.head()) break;
         const state = found.state === 'shown' ? 'shown' : 'withheld';
         batch.set(seq, { seq, time: Date.parse(at), reason, state });
-        last = number;
+        last = { number, seq, at };
         characters += reason.length;
         if (batch.size === BATCH || characters > BATCH_CHARACTERS) await withhold();
       }
     } catch (error) {
+      // The next step repeats all cases.
+      if (error instanceof PresenceError && error.code === 'invalid-parameter')
+        this.#last = { number: 0, seq: 0, at: '' };
       // An older gateway cannot withhold.
       if (!(error instanceof PresenceError) || error.status !== 404) throw error;
     }

@@ -154,7 +154,10 @@ test('SIGHUP during the start reads the files again after it', async () => {
   const starting = Promise.withResolvers<void>();
   await using origin = await serve((_, response) => {
     starting.resolve();
-    setTimeout(() => response.end(`{"log":"${'a'.repeat(16)}","head":0,"link":"${'0'.repeat(64)}"}`), 500);
+    setTimeout(
+      () => response.end(`{"log":"${'a'.repeat(16)}","head":0,"link":"${'0'.repeat(64)}"}`),
+      500,
+    );
   });
   const args = ['serve', '--port', '0', '--data', folder.path, '--mirror', origin.url];
   const child = spawn(process.execPath, [MAIN, ...args]);
