@@ -39,7 +39,7 @@ export async function checkAddresses(
 
 function describeOwn(url: string | undefined, own: LogName): Finding {
   if (url === undefined)
-    return ok('gateway', 'listens on a UNIX socket or one that is passed to it');
+    return ok('gateway', 'not asked: it has a UNIX socket or one that is passed to it');
   return ok('gateway', own === undefined ? `none answers at ${url} now` : `one runs at ${url}`);
 }
 

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { suite, test } from 'node:test';
 
-import { dataFolder, startGatewayProcess } from '../../../../test/gateway-process.ts';
+import { dataFolder, freePort, startGatewayProcess } from '../../../../test/gateway-process.ts';
 import type { Finding } from './finding.ts';
 
 const MAIN = join(import.meta.dirname, '../main.ts');
@@ -219,6 +219,19 @@ suite('presence doctor', () => {
     const counted = await doctor('--data', folder.path, '--port', '0', '--metrics', metrics);
     assert.equal(counted.code, 1);
     assert.match(counted.output, /^MEND +listening .*EADDRINUSE.*\n.*with --metrics/m);
+  });
+
+  test('says that a socket cannot be made, and that visitors and metrics need two addresses', async () => {
+    await using folder = await dataFolder();
+    const socket = `unix:${join(folder.path, 'none', 'presence.sock')}`;
+    const [code, found] = await findingsOf('--data', folder.path, '--listen', socket);
+    assert.equal(code, 1);
+    assert.match(found.get('listening')?.text ?? '', /ENOENT/);
+    const address = `127.0.0.1:${await freePort()}`;
+    const both = ['--listen', address, '--metrics', address];
+    const twice = await doctor('--data', folder.path, ...both);
+    assert.equal(twice.code, 1);
+    assert.match(twice.output, /^MEND +listening .*EADDRINUSE.*\n.*with --metrics/m);
   });
 
   test('does not read an endless answer at an address', async () => {

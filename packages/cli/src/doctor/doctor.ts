@@ -67,11 +67,7 @@ async function findAll(
   const metrics = options.metrics === undefined ? undefined : metricsAddress(options.metrics);
   const start = running
     ? []
-    : [
-        checkLogFolder(options),
-        ...(await checkListening(address, '--port or --host')),
-        ...(await checkListening(metrics, '--metrics')),
-      ];
+    : [checkLogFolder(options), ...(await checkListening(address, metrics))];
   return [
     ok('Node.js', nodeVersion),
     await checkDescriptors(),

@@ -1,7 +1,9 @@
 /** Checks what a gateway needs to start and serve. Leaves the folder and the addresses to the other checks. */
 import { once } from 'node:events';
-import { readFile } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { access, readFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
+import { dirname } from 'node:path';
 
 import {
   checkCluster,
@@ -38,24 +40,37 @@ export async function checkServers(log: string | undefined): Promise<readonly Fi
   }
 }
 
-/** Listens at a TCP address, which these flags name, for a moment. Must not be called while the folder's gateway is running. */
+/**
+ * Listens at these addresses for a moment. Of a UNIX socket, looks at its folder alone: a socket that nobody serves is
+ * replaced by the start. Must not be called while the folder's gateway is running.
+ */
 export async function checkListening(
-  address: ListenAddress | undefined,
-  flags: string,
+  visitors: ListenAddress,
+  metrics: ListenAddress | undefined,
 ): Promise<readonly Finding[]> {
-  if (address === undefined || !('port' in address)) return [];
-  const { host, port } = address;
-  const server = createServer();
-  try {
-    server.listen({ host, port });
-    await once(server, 'listening');
-    return [];
-  } catch (error) {
-    const mend = `End the other program, or choose another address with ${flags}.`;
-    return [fault('listening', `a gateway could not: ${reasonOf(error)}`, mend)];
-  } finally {
-    server.close();
+  const findings: Finding[] = [];
+  // Both at once: they must differ.
+  await using servers = new AsyncDisposableStack();
+  const addresses = [
+    [visitors, '--listen, --port or --host'],
+    [metrics, '--metrics'],
+  ] as const;
+  for (const [address, flags] of addresses) {
+    try {
+      if (address === undefined || 'fd' in address) continue;
+      if ('path' in address) {
+        await access(dirname(address.path), constants.W_OK | constants.X_OK);
+        continue;
+      }
+      const server = servers.use(createServer());
+      server.listen(address);
+      await once(server, 'listening');
+    } catch (error) {
+      const mend = `End the other program, or choose another address with ${flags}.`;
+      findings.push(fault('listening', `a gateway could not: ${reasonOf(error)}`, mend));
+    }
   }
+  return findings;
 }
 
 const CHECK = 'descriptors';
