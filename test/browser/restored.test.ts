@@ -33,7 +33,7 @@ test(
     await using browser = await startChromium();
     const context = await browser.newContext({ locale: 'en' });
     const pages = await Promise.all(
-      ['/', '/rooms/consciousness-garden', '/inbox?to=Lumen'].map(async (path) => {
+      ['/', '/rooms/consciousness-garden', '/inbox?to=Lumen&after=3'].map(async (path) => {
         const page = await context.newPage();
         await page.goto(url + path);
         await hydrated(page);

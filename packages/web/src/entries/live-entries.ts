@@ -6,7 +6,7 @@ import { KINDS } from '@open-presence/protocol';
 import { useEffect } from 'preact/hooks';
 
 import { fetchJson } from '../fetch-json.ts';
-import { useShell } from '../shell.ts';
+import { addressWith, useShell } from '../shell.ts';
 import type { EntryBatch, PageEntry } from './entry-data.ts';
 import { fetchCases, type Withholding } from './withheld-entry.ts';
 
@@ -125,12 +125,13 @@ export class LiveEntries {
     }
   }
 
-  /** The seqs of another log belong to other entries: the page begins anew. */
+  /** The seqs of another log belong to other entries: the page begins anew, at no place that its address names. */
   #isOtherLog(found: unknown): boolean {
     const { log } = this.#options;
     if (log === undefined || (found as { readonly log: string }).log === log) return false;
     this.close();
-    location.reload();
+    const address = location.pathname + location.search;
+    location.replace(addressWith(address, { before: undefined, after: undefined }));
     return true;
   }
 
@@ -167,12 +168,12 @@ export class LiveEntries {
       if (attempt === this.#attempt) this.#retry();
     };
     source.addEventListener('head', ({ data }) => {
-      if (this.#isOtherLog(JSON.parse(String(data)))) return;
+      const position = JSON.parse(String(data)) as { readonly log: string; readonly cases: number };
+      if (this.#isOtherLog(position)) return;
       this.#retryMs = FIRST_RETRY_MS;
       this.#mayHaveMissed = true;
       this.#options.onConnection?.(true);
-      const { cases } = JSON.parse(String(data)) as { readonly cases: number };
-      if (cases > this.#lastCase) this.#bringCases(attempt).catch(retry);
+      if (position.cases > this.#lastCase) this.#bringCases(attempt).catch(retry);
     });
     source.addEventListener('entry', ({ data }) => {
       if (attempt === this.#attempt) this.#collect(JSON.parse(String(data)) as PageEntry);
