@@ -46,6 +46,15 @@ async function lines(url: string): Promise<string> {
 }
 
 suite('a mirror', () => {
+  test('does not follow itself', async () => {
+    await using folder = await dataFolder();
+    const before = await startGatewayProcess({ data: folder.path });
+    await before.stop();
+    await using mirror = await mirrorOf(before.url, folder.path, new URL(before.url).port);
+    await logged(mirror, /mirror: stopped.*the address of this gateway itself/);
+    assert.equal((await new Gateway(mirror.url).discover()).mirror?.state, 'stopped');
+  });
+
   test('has the same log through kills of both while others write', async () => {
     await using folders = await dataFolder();
     const [originData, mirrorData] = [join(folders.path, 'origin'), join(folders.path, 'mirror')];

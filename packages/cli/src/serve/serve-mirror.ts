@@ -11,6 +11,7 @@ import { reasonOf } from '../exit-codes.ts';
 import { followOrigin, OriginChanged } from '../log/follow-origin.ts';
 
 export interface MirroredOrigin {
+  readonly url: string;
   readonly gateway: Gateway;
   /** The name of its log. Undefined if the folder has a log, which is served even while the origin is away. */
   readonly name: string | undefined;
@@ -24,10 +25,10 @@ export async function mirroredOrigin(
   if (mirror === undefined) return undefined;
   const onRetry = (error: Error): void => logger.warn(`mirror: ${error.message} Trying again.`);
   const gateway = new Gateway(mirror, { onRetry });
-  if (existsSync(join(data, 'log.sqlite'))) return { gateway, name: undefined };
+  if (existsSync(join(data, 'log.sqlite'))) return { url: mirror, gateway, name: undefined };
   try {
     const { log } = await gateway.checkpoint();
-    return { gateway, name: log };
+    return { url: mirror, gateway, name: log };
   } catch (error) {
     throw new Error(
       `The first start needs the origin, and cannot use ${mirror} (--mirror or PRESENCE_MIRROR): ${reasonOf(error).trim()}`,
@@ -38,42 +39,62 @@ export async function mirroredOrigin(
 
 /** Follows the origin until disposed of, or until it fails by `OriginChanged`. The copy is served on then. */
 export function followForServing(
-  gateway: Gateway,
+  origin: MirroredOrigin,
   mirroring: Mirroring | undefined,
   logger: Logger,
 ): AsyncDisposable {
   if (mirroring === undefined) throw new Error('This gateway is no mirror.');
+  const { gateway } = origin;
   const { copy, status } = mirroring;
   const end = new AbortController();
   let trouble: string | undefined;
-  const following = followOrigin({
-    gateway,
-    copy,
-    signal: end.signal,
-    live: true,
-    onProgress(head) {
-      status.originHead = Math.max(status.originHead, head);
-    },
-    onTrouble(error) {
-      status.state = error === undefined ? 'following' : 'unreachable';
-      if (error?.message === trouble) return;
-      trouble = error?.message;
-      if (trouble === undefined) logger.info('mirror: the origin is followed again');
-      else logger.warn(`mirror: ${trouble} Trying again.`);
-    },
-    onChanged(seq, description) {
-      logger.error({ seq }, `mirror: changed at the origin; the copy is as it was: ${description}`);
-    },
-  }).catch((error: unknown) => {
-    status.state = 'stopped';
-    if (!(error instanceof OriginChanged)) throw error;
-    const { message, seq } = error;
-    logger.error({ seq }, `mirror: stopped, and the copy is served as it is: ${message}`);
-  });
+  const { signal } = end;
+  const follow = (): Promise<unknown> =>
+    followOrigin({
+      gateway,
+      copy,
+      signal,
+      live: true,
+      onProgress(head) {
+        status.originHead = Math.max(status.originHead, head);
+      },
+      onTrouble(error) {
+        status.state = error === undefined ? 'following' : 'unreachable';
+        if (error?.message === trouble) return;
+        trouble = error?.message;
+        if (trouble === undefined) logger.info('mirror: the origin is followed again');
+        else logger.warn(`mirror: ${trouble} Trying again.`);
+      },
+      onChanged(seq, description) {
+        logger.error(
+          { seq },
+          `mirror: changed at the origin; the copy is as it was: ${description}`,
+        );
+      },
+    });
+  const following = refuseItself(origin, signal)
+    .then(follow)
+    .catch((error: unknown) => {
+      status.state = 'stopped';
+      if (!(error instanceof OriginChanged)) throw error;
+      const { message, seq } = error;
+      logger.error({ seq }, `mirror: stopped, and the copy is served as it is: ${message}`);
+    });
   return {
     async [Symbol.asyncDispose]() {
       end.abort();
       await following;
     },
   };
+}
+
+/** What says at an address that it mirrors that address is this gateway. */
+async function refuseItself({ url, gateway }: MirroredOrigin, signal: AbortSignal): Promise<void> {
+  const found = await gateway.discover({ signal }).catch(() => undefined);
+  if (found?.mirror?.origin !== url) return;
+  throw new OriginChanged(
+    '--mirror names the address of this gateway itself.',
+    undefined,
+    undefined,
+  );
 }

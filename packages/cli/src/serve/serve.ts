@@ -90,7 +90,7 @@ async function serve(
   reload = () => void readAgain(gateway, logger);
   if (isReloadDue) reload();
   manager.ready(() => gateway.turn());
-  await using _following = origin && followForServing(origin.gateway, gateway.mirroring, logger);
+  await using _following = origin && followForServing(origin, gateway.mirroring, logger);
   await stopSignal;
 }
 
