@@ -106,6 +106,14 @@ suite('presence config', () => {
     }
   });
 
+  test('refuses NATS servers that are only two, or named twice', async () => {
+    for (const address of ['nats://a,b', 'nats://a,a,b']) {
+      const { code, output } = await config(['--log', address]);
+      assert.equal(code, 1, output);
+      assert.match(output, /^Name three NATS servers or more .*, each once\./);
+    }
+  });
+
   test('says what an address of metrics must be', async () => {
     for (const address of ['nonsense', '/run/metrics.sock']) {
       const { code, output } = await config(['--metrics', address]);

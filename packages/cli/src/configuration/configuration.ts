@@ -239,7 +239,12 @@ function parseLogLevel(text: string): string {
 }
 
 function parseLogAddress(text: string): string {
-  if (parseStreamAddress(text) !== undefined) return text;
+  const { servers } = parseStreamAddress(text) ?? {};
+  if (servers?.length === 2 || new Set(servers).size < (servers?.length ?? 0))
+    throw new Error(
+      'Name three NATS servers or more in --log or PRESENCE_LOG, each once. Two cannot go on when one of them fails.',
+    );
+  if (servers !== undefined) return text;
   // Not an `InvalidArgumentError`: commander would show the text, which may hold a password.
   throw new Error(
     '--log or PRESENCE_LOG is no address of NATS servers, such as nats://a:4222,b:4222,c:4222, or tls://a:4222?ca=FILE&cert=FILE&key=FILE&creds=FILE, which has names in place of IP addresses. In a password, write % as %25.',

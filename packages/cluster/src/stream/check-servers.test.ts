@@ -38,14 +38,6 @@ suite('servers are refused', { concurrency: 2, ...needs('nats-server') }, () => 
     assert.match((await refusalOf({ config: 'max_payload: 65536' })) ?? '', /max_payload: 1048576/);
   });
 
-  test('that are only two, or named twice', async () => {
-    for (const addresses of [
-      ['127.0.0.1:1', '127.0.0.1:2'],
-      ['127.0.0.1:1', '127.0.0.1:1', '127.0.0.1:2'],
-    ])
-      assert.match((await refusalBy(() => checkServers(addresses))) ?? '', /three servers/);
-  });
-
   test('that stand alone while three are named', async () => {
     await using alone = await startNatsServers(1);
     const [address = ''] = alone.servers.map((server) => server.address);

@@ -42,10 +42,6 @@ export function replicasFor(addresses: readonly string[]): 1 | 3 {
 
 /** Resolves with the servers (`HOST:PORT`) that store nothing now. Throws a `ClusterRefusal` for an unsafe server. */
 export async function checkServers(addresses: readonly string[]): Promise<readonly string[]> {
-  if (addresses.length === 2 || new Set(addresses).size < addresses.length)
-    throw new ClusterRefusal(
-      `Name three servers or more in --log, each once: ${addresses.length} were named. Two cannot go on when one of them fails.`,
-    );
   const checks = await Promise.all(
     addresses.map((address) => checkServer(address, addresses.length)),
   );
