@@ -1,12 +1,21 @@
 // The client where something stands between it and the gateway.
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
+import { promisify } from 'node:util';
 
 import { Gateway } from '@open-presence/client';
 import { pluck } from '../../conformance/value.ts';
+import { dataFolder } from '../gateway-process.ts';
+import { needs } from '../needs.ts';
 import { sharedGateway } from '../shared.ts';
 import { serve } from '../web-site.ts';
 import { endingProxy } from './ending-proxy.ts';
@@ -31,6 +40,37 @@ for (const status of [301, 302, 303])
       assert.match(error.message, /Give the address of the gateway itself/);
     }
   });
+
+const OPENSSL =
+  'req -x509 -nodes -newkey ec -pkeyopt ec_paramgen_curve:P-256 -subj /CN=x -keyout key -out certificate';
+
+test('what no repetition can cure is thrown at once', needs('openssl'), async () => {
+  await using folder = await dataFolder();
+  await promisify(execFile)('openssl', OPENSSL.split(' '), { cwd: folder.path });
+  const [key, cert] = await Promise.all(
+    ['key', 'certificate'].map((name) => readFile(join(folder.path, name))),
+  );
+  const secure = createServer({ key, cert }).listen(0, '127.0.0.1');
+  await once(secure, 'listening');
+  const { port } = secure.address() as AddressInfo;
+  await using loop = await serve((request, response) => {
+    request.resume();
+    response.writeHead(307, { Location: request.url }).end();
+  });
+  for (const [address, reason] of [
+    ['http://127.0.0.1:6000', 'bad port'],
+    [loop.url, 'redirect count exceeded'],
+    [`https://127.0.0.1:${port}`, 'self-signed certificate'],
+    [served.url.replace('http:', 'https:'), 'wrong version number'],
+  ] as const) {
+    const gateway = new Gateway(address, { onRetry: (error) => assert.fail(error) });
+    const error = await errorOf(gateway.whisper('hush'));
+    assert.equal(error.isTemporary, false);
+    assert.ok(error.message.includes(reason), error.message);
+    assert.match(error.message, /correct its address, its port or its certificate\.$/);
+  }
+  secure.close();
+});
 
 test('many entries are stored once over connections that never carry all of them', async () => {
   const gateway = new Gateway(served.url, { identity: 'Narrow' });

@@ -90,7 +90,9 @@ async function logName(
       report.trouble(undefined);
       return log;
     } catch (error) {
-      if (!(error instanceof PresenceError) || !error.isTemporary) throw error;
+      const mayPass =
+        error instanceof PresenceError && (error.isTemporary || error.code === 'unreachable');
+      if (!mayPass) throw error;
       report.trouble(error);
       await sleep(PAUSE_MS, undefined, { signal });
     }

@@ -1,6 +1,6 @@
 /** Sends requests to one gateway, and makes one kind of error of everything that can fail. */
 import { readWhole, SHORT } from './lines.ts';
-import { errorOf, PresenceError } from './presence-error.ts';
+import { errorOf, isLasting, PresenceError } from './presence-error.ts';
 import { Backoff, LONGEST_TIMER_MS, type RetryListener } from './retry.ts';
 
 export interface ConnectionOptions {
@@ -187,7 +187,10 @@ export class Connection {
   }
 
   unreachable(cause: unknown): PresenceError {
-    const message = `The gateway at ${this.address} cannot be reached: ${reasonOf(cause)}`;
+    const advice = isLasting(cause)
+      ? '. Trying again would not help: correct its address, its port or its certificate.'
+      : '';
+    const message = `The gateway at ${this.address} cannot be reached: ${reasonOf(cause)}${advice}`;
     return new PresenceError('unreachable', message, { cause });
   }
 }

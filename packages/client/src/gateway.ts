@@ -56,7 +56,8 @@ import {
  * One gateway, as one visitor sees it. Nothing is opened or held between calls.
  *
  * What says something repeats its request until the gateway has answered it or the call's signal is
- * aborted, and creates one entry however often it was sent. Every call throws `PresenceError`, the reason
+ * aborted, and creates one entry however often it was sent. What trying again cannot cure, such as a bad
+ * certificate, is thrown at once. Every call throws `PresenceError`, the reason
  * of its signal, or a `TypeError` for arguments that no call can use.
  *
  * @example

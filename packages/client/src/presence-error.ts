@@ -75,9 +75,23 @@ export class PresenceError extends Error {
 
   /** Whether the same request may succeed later. 429: a proxy limits callers, though no gateway does. */
   get isTemporary(): boolean {
-    if (this.status === undefined) return this.code === 'unreachable';
+    if (this.status === undefined) return this.code === 'unreachable' && !isLasting(this.cause);
     return [429, 502, 503, 504, 507].includes(this.status);
   }
+}
+
+const LASTING = /CERT|UNABLE_TO_VERIFY|WRONG_VERSION_NUMBER|ERR_INVALID_URL/;
+
+/**
+ * Whether `fetch` would fail again: a certificate that does not hold, no TLS where the address says so, or a
+ * port, a redirect or an address that it refuses. Node gives the latter no code. Browsers tell none of them.
+ */
+export function isLasting(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const { message, cause } = error;
+  if ('code' in error && LASTING.test(String(error.code))) return true;
+  const isRefused = message === 'fetch failed' && cause instanceof Error && cause.name === 'Error';
+  return (isRefused && !('code' in cause)) || isLasting(cause);
 }
 
 /** The error that a refusal stands for. `text`: its body. */

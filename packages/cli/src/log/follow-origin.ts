@@ -145,7 +145,8 @@ async function within<T>(promise: Promise<T>, ms: number): Promise<T | undefined
 }
 
 function mayPass(error: Error): boolean {
-  if (error instanceof PresenceError) return error.isTemporary || error.code === 'unreadable-entry';
+  if (error instanceof PresenceError)
+    return error.isTemporary || ['unreachable', 'unreadable-entry'].includes(error.code);
   return 'code' in error && ['out-of-space', 'unavailable'].includes(String(error.code));
 }
 
