@@ -114,7 +114,9 @@ class PresenceError(Exception):
 def _unreachable(address: str, reason: object) -> PresenceError:
     text = str(reason) or type(reason).__name__
     error = PresenceError("unreachable", f"The gateway at {address} cannot be reached: {text}.")
-    error.is_temporary = not isinstance(reason, ssl.SSLCertVerificationError)
+    is_lasting = isinstance(reason, (ssl.SSLCertVerificationError, http.client.InvalidURL))
+    # What answers speaks no TLS.
+    error.is_temporary = not is_lasting and getattr(reason, "reason", None) != "WRONG_VERSION_NUMBER"
     return error
 
 

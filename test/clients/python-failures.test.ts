@@ -67,6 +67,24 @@ for call in (lambda: Gateway(URL).status(), lambda: Gateway(URL, deadline=None).
     assert.equal(requests.length, 2);
   });
 
+  test('throws at once what trying again cannot cure', async () => {
+    const { requests, url, ...server } = await otherServer((response) => void response.end());
+    await using _ = server;
+    const shown = await runPython(
+      `
+for address in URL + "/a b", URL.replace("http:", "https:"):
+    gateway = Gateway(address, deadline=None)
+    show([caught(call).is_temporary for call in (gateway.status, lambda: gateway.say("x"))])
+`,
+      url,
+    );
+    assert.deepEqual(shown, [
+      [false, false],
+      [false, false],
+    ]);
+    assert.equal(requests.length, 0);
+  });
+
   test('is led from a mirror to its origin, and nowhere else', async () => {
     const { requests, url, ...server } = await otherServer((response) => {
       response.writeHead(201).end('{"id":"a","seq":1}');
