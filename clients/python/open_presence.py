@@ -789,7 +789,7 @@ class Follower(Iterator[Entry]):
         limit: Optional[int], on_withheld: Optional[Callable[[Dict[str, Any]], None]],
     ) -> None:
         self._gateway = gateway
-        self._after = after
+        self._after = None if after is None else int(_values("after", after)[0])
         self._log = log
         self._left = math.inf if limit is None else int(_values("limit", limit)[0])
         self._on_withheld = on_withheld
@@ -875,11 +875,12 @@ def _values(name: str, value: Filter) -> List[str]:
         return [value.isoformat()]
     values = [str(value)] if isinstance(value, (str, int, float)) else value
     several = list(values) if isinstance(values, Iterable) and not isinstance(values, (bytes, Mapping)) else []
+    is_whole = name in ("after", "limit")
     # A parameter without a value would select everything.
     if several and all(isinstance(one, str) for one in several):
-        if name != "limit" or (len(several) == 1 and several[0].isdecimal()):
+        if not is_whole or (len(several) == 1 and several[0].isdecimal()):
             return [_portable(one) for one in several]
-    wanted = "a whole number from 0" if name == "limit" else "a text, a number, a time or several texts"
+    wanted = "a whole number from 0" if is_whole else "a text, a number, a time or several texts"
     raise PresenceError("invalid-parameter", f"{name!r} must be {wanted}, got {value!r:.200}")
 
 

@@ -51,19 +51,20 @@ show(gateway.say([b"\\xd0", b"\\xbc", "x"])["text"])
 gateway = Gateway(URL, identity="Filters")
 seq = gateway.say("one")["seq"]
 nothing = [{"room": []}, {"to": b"Filters"}, {"after": [1]}, {"to": {"Filters": 1}}, {"wait": [], "after": 0},
-    {"limit": 0.5}, {"limit": float("nan")}, {"limit": ["1", "2"]}, {"limit": -1}, {"wait": "long", "after": 0}]
+    {"limit": 0.5}, {"after": 0.5}, {"limit": float("nan")}, {"limit": ["1", "2"]}, {"limit": -1}, {"wait": "long", "after": 0}]
 for filters in nothing:
     show(caught(lambda: list(gateway.entries(**filters))).code)
 for call in (lambda: gateway.presence(room=[]), lambda: list(gateway.follow(after=0, limit=0.5)),
-    lambda: list(gateway.follow(after=0, limit=1, room=[])), lambda: gateway.catch_up(wait=float("nan"))):
+    lambda: gateway.follow(after=-1), lambda: list(gateway.follow(after=0, limit=1, room=[])), lambda: gateway.catch_up(wait=float("nan"))):
     show(caught(call).code)
 show([entry["seq"] - seq for entry in gateway.entries(limit="1", room={"consciousness-garden"})])
+show(next(gateway.follow(after=str(seq - 1)))["seq"] - seq)
 threading.Timer(0.2, lambda: gateway.say("later")).start()
 show([entry["text"] for entry in gateway.wait(seq, 1e9)])
 `,
       served.url,
     );
-    const codes = Array.from({ length: 14 }, () => 'invalid-parameter');
-    assert.deepEqual(shown, [...codes, [0], ['later']]);
+    const codes = Array.from({ length: 16 }, () => 'invalid-parameter');
+    assert.deepEqual(shown, [...codes, [0], 0, ['later']]);
   });
 });
