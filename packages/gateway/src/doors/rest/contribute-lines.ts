@@ -31,12 +31,13 @@ import type { ParsedDraft } from '../../intake/body-reader.ts';
 import { linesOf, type Line } from '../../intake/line-reader.ts';
 import type { SmallDraft } from '../../log/log.ts';
 import {
-  append,
+  appendOnce,
   draftFor,
   metadataOf,
   type Contribution,
 } from '../../operations/contribution/append.ts';
 import { mayHaveNotes, notesMember } from '../../operations/contribution/draft-notes.ts';
+import { withheldMember } from '../../operations/withholding/withholdings.ts';
 import type { DoorRequest } from '../context.ts';
 import { idempotencyKeyOf } from '../request-key.ts';
 
@@ -140,8 +141,9 @@ class LineStore {
     onResult: (result: string) => void,
   ): void {
     this.#context.app.log.appendSmall(draft, (result) => {
-      // Finds out in what they differ.
-      if (result.outcome === 'conflict') {
+      // Finds out in what they differ, or what has become of the entry.
+      const isPlain = result.outcome !== 'repeated' || this.#context.app.log.withheld() === 0;
+      if (result.outcome === 'conflict' || !isPlain) {
         void this.#store(number, draft).then(onResult);
         return;
       }
@@ -180,8 +182,12 @@ class LineStore {
   async #store(number: number, draft: ParsedDraft): Promise<string> {
     const { log } = this.#context.app;
     try {
-      const metadata = await append(log, draft);
-      return resultOf(number, metadata, await notesMember(log, draft));
+      const result = await appendOnce(log, draft);
+      const metadata = metadataOf(result);
+      const earlier = result.outcome === 'repeated' ? await log.entry(metadata.seq) : undefined;
+      const withheld = earlier && withheldMember(earlier);
+      const left = withheld === undefined ? '' : `,"withheld":${JSON.stringify(withheld)}`;
+      return resultOf(number, metadata, left + (await notesMember(log, draft)));
     } catch (error) {
       return this.#failed(number, error);
     }
@@ -235,7 +241,7 @@ function isSmall(draft: ParsedDraft): draft is ParsedDraft & SmallDraft {
   return draft.body instanceof Uint8Array && !mayHaveNotes(draft);
 }
 
-/** `notes`: see `notesMember`. */
-function resultOf(line: number, metadata: EntryMetadata, notes = ''): string {
-  return `{"line":${line},"status":201,${entryHead(metadata).slice(1)}${notes}}\n`;
+/** `others`: members with a comma before each, as `notesMember` returns them. */
+function resultOf(line: number, metadata: EntryMetadata, others = ''): string {
+  return `{"line":${line},"status":201,${entryHead(metadata).slice(1)}${others}}\n`;
 }

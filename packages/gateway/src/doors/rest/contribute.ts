@@ -182,6 +182,7 @@ async function sendFromLog(
   const text = isEchoed ? Buffer.concat(await Array.fromAsync(entry.chunks(), copy)) : undefined;
   await sendStored(context, metadata, {
     body: text?.subarray(entryHead(metadata).length + 1, -1),
+    isWithheld: entry?.withheld !== undefined,
     notes,
   });
 }
@@ -189,6 +190,8 @@ async function sendFromLog(
 interface StoredContent {
   /** The visitor's members; undefined if they are too large to send back. */
   readonly body: Uint8Array | undefined;
+  /** Whether the body says so, in place of the visitor's members. */
+  readonly isWithheld?: boolean;
   /** In ASCII, as `notesMember` returns it. */
   readonly notes: string;
 }
@@ -197,13 +200,14 @@ interface StoredContent {
 function sendStored(
   context: DoorRequest,
   metadata: EntryMetadata,
-  { body, notes }: StoredContent,
+  { body, isWithheld, notes }: StoredContent,
 ): void | Promise<void> {
   const head = entryHead(metadata);
   const minimal = wantsMinimal(context.request.headers['prefer']);
   if (minimal || body === undefined || head.length + body.length + 2 > MAX_ECHOED_SIZE) {
     const preference: Headers = minimal ? { 'Preference-Applied': 'return=minimal' } : {};
-    return sendCreated(context, metadata, `${head}${notes}}`, preference);
+    const others = isWithheld && body !== undefined ? `,${latin1Of(body)}${notes}` : notes;
+    return sendCreated(context, metadata, `${head}${others}}`, preference);
   }
   const text = entryText(metadata, body);
   return metadata.kind === 'resonance'

@@ -216,6 +216,27 @@ suite('what was withheld', () => {
     assert.ok(!JSON.stringify(again).includes(SECRET));
   });
 
+  test('is told to a retry that asks for little, and to one of many lines', async () => {
+    const place = await openPlace();
+    await using gateway = place.gateway;
+    const body = JSON.stringify({ text: SECRET });
+    const post = async (headers: Record<string, string>): Promise<Members> => {
+      const init = { method: 'POST', headers: { 'Idempotency-Key': 'k', ...headers }, body };
+      return (await (await fetch(`${gateway.url}/api/seeds`, init)).json()) as Members;
+    };
+    for (const headers of [
+      { Prefer: 'return=minimal' },
+      { 'Content-Type': 'application/x-ndjson' },
+    ]) {
+      const own = await post(headers);
+      assert.ok(!('withheld' in own));
+      await place.log.withhold([Number(own['seq'])], 'Прохання');
+      const { withheld, ...again } = await post(headers);
+      assert.deepEqual(again, own);
+      assert.equal((withheld as Members)['reason'], 'Прохання');
+    }
+  });
+
   test('is not said to be kept to a retry through MCP or A2A', async () => {
     const place = await openPlace();
     await using _gateway = place.gateway;
