@@ -61,10 +61,12 @@ import type { components } from './made.ts';
 type Schemas = components['schemas'];
 type Listed<Documents> = Documents extends readonly (infer One)[] ? One : never;
 type OurKind = Listed<ours.Discovery['kinds']>;
-// What has a default is never absent in the types that are made.
-type WithoutFields<Document> = Omit<Document, 'kinds' | 'common' | 'fields'>;
 type HasNoMore<Ours, Theirs> = [Exclude<keyof Ours, keyof Theirs>] extends [never] ? true : false;
 type Same<Ours, Theirs> = [Ours, Theirs] extends [Theirs, Ours] ? HasNoMore<Ours, Theirs> : false;
+type CaughtUp = Schemas['CatchUp'];
+type NextStep = Listed<NonNullable<Schemas['FirstContact']['next']>>;
+/** Types of objects that are said to have no members have none of any type. */
+type Has<Wanted, Theirs> = [Wanted] extends [Theirs] ? true : false;
 type AllTrue<Compared extends Record<string, true>> = Compared;
 export type Compared = AllTrue<{
   status: Same<ours.Status, Schemas['Status']>;
@@ -75,9 +77,14 @@ export type Compared = AllTrue<{
   present: Same<ours.PresentDocument, Schemas['Present']>;
   lately: Same<ours.LatelyDocument, Listed<Schemas['Presence']['lately']>>;
   checkpoint: Same<ours.Checkpoint, Schemas['Checkpoint']>;
-  discovery: Same<WithoutFields<ours.Discovery>, WithoutFields<Schemas['Discovery']>>;
-  kind: Same<WithoutFields<OurKind>, WithoutFields<Listed<Schemas['Discovery']['kinds']>>>;
-  field: Same<Required<Listed<OurKind['fields']>>, Required<Omit<Schemas['Field'], 'example'>>>;
+  discovery: Same<ours.Discovery, Schemas['Discovery']>;
+  kind: Same<OurKind, Listed<Schemas['Discovery']['kinds']>>;
+  field: Same<Listed<OurKind['fields']>, Omit<Schemas['Field'], 'example'>>;
+  since: Same<ours.CatchUpDocument['since'], CaughtUp['since']>;
+  more: Same<Listed<ours.CatchUpDocument['more']>, Listed<CaughtUp['more']>>;
+  seekers: Has<string, Listed<CaughtUp['seekers']>['id']>;
+  elsewhere: Has<unknown, CaughtUp['elsewhere'][string]>;
+  body: Has<unknown, NonNullable<NextStep['body']>[string]>;
 }>;
 `;
 
