@@ -6,6 +6,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import { localeOf, type Language, type Locale, type State } from '@open-presence/protocol';
 
+import { callerEnded } from '../ended-callers.ts';
 import { disconnectSilentAtEnd } from './connection/disconnect-at-end.ts';
 import type { RepeatedGets } from './simple/repeated-get.ts';
 import type { EventStreams } from './response/event-stream.ts';
@@ -78,7 +79,7 @@ export function abortOnDisconnect({
   const controller = new AbortController();
   const abort = (): void => controller.abort();
   response.once('close', abort);
-  disconnectSilentAtEnd(response);
+  disconnectSilentAtEnd(response, () => callerEnded(controller.signal));
   app.shutdown.add(controller);
   if (response.destroyed) abort();
   return {

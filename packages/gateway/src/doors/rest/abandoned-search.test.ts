@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { describe, it } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 
+import { onCallerEnded } from '../../ended-callers.ts';
 import type { LogRead, Selection } from '../../log/log.ts';
 import { openMemoryLog } from '../../stores/memory/memory.ts';
 import { fetchBytes, getRequest, openGateway } from '../../gateway.fixture.ts';
@@ -55,6 +56,22 @@ describe('a search whose caller leaves', () => {
       assert.deepEqual(gateway.reported, []);
     });
   }
+
+  it('learns at once that its caller has ended its half', async () => {
+    const log = openMemoryLog();
+    const { promise: told, resolve: tell } = Promise.withResolvers<void>();
+    // oxlint-disable-next-line require-yield
+    log.readRanked = async function* ({ signal }) {
+      assert.ok(signal);
+      using _ending = onCallerEnded(signal, tell);
+      await told;
+      return { last: undefined, more: false };
+    };
+    await using gateway = await openGateway(log);
+    await using caller = await gateway.connect();
+    caller.socket.end(getRequest('/api/search?q=mint'));
+    assert.match(await caller.untilClosed(), /^HTTP\/1\.1 200 /);
+  });
 
   it('does not end for another who asked for the same', async () => {
     const log = openMemoryLog();

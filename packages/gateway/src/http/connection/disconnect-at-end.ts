@@ -13,9 +13,13 @@ export function disconnectAtEnd(response: ServerResponse): void {
   atEnd(response, () => response.destroy());
 }
 
-/** For a response that may take long. While it is being sent, a caller that has left ends it anyway. */
-export function disconnectSilentAtEnd(response: ServerResponse): void {
+/**
+ * For a response that may take long. While it is being sent, a caller that has left ends it anyway. `onEnd` is called
+ * when the caller ends its half.
+ */
+export function disconnectSilentAtEnd(response: ServerResponse, onEnd: () => void): void {
   atEnd(response, (socket) => {
+    onEnd();
     let sent = socket.bytesWritten;
     const timer = setInterval(() => {
       if (socket.bytesWritten === sent && socket.writableLength === 0) response.destroy();

@@ -4,6 +4,7 @@ import type { MessagePort } from 'node:worker_threads';
 
 import { GatewayError } from '@open-presence/protocol';
 
+import { onCallerEnded } from '../../../../ended-callers.ts';
 import type { LogRead, RankedEntry, RankedQuery, Seq } from '../../../../log/log.ts';
 import { ThreadCaller } from '../../../../thread-call.ts';
 import type { SeqPage, SeqRange, SeqSource } from '../../seq-source.ts';
@@ -104,10 +105,14 @@ export class SearchClient {
   }
 
   #end(search: number): void {
-    if (!this.#closed) this.#port.postMessage({ endOfSearch: search } satisfies FromReader);
+    this.#send({ endOfSearch: search });
   }
 
-  /** Ends the search when the signal is aborted meanwhile. */
+  #send(message: FromReader): void {
+    if (!this.#closed) this.#port.postMessage(message);
+  }
+
+  /** Ends the search when the signal is aborted meanwhile, and lets others go first once its caller has ended its half. */
   async #found<Found>(
     search: number,
     signal: AbortSignal | undefined,
@@ -121,7 +126,9 @@ export class SearchClient {
       aborted.reject(signal?.reason);
     };
     using _aborting = signal && addAbortListener(signal, abort);
-    const answer = await Promise.race([ask(), aborted.promise]);
+    const asked = ask();
+    using _yielding = signal && onCallerEnded(signal, () => this.#send({ yieldingSearch: search }));
+    const answer = await Promise.race([asked, aborted.promise]);
     if (answer === undefined || 'unavailable' in answer) throw unavailable();
     if ('error' in answer) throw answer.error;
     return answer.found;

@@ -39,6 +39,10 @@ export class SearchServer implements SearchCalls {
     return await this.#answer(search, open, nextPage(open.pages));
   };
 
+  yieldToOthers(search: number): void {
+    this.#open.get(search)?.turns.yieldToOthers();
+  }
+
   end(search: number): void {
     const open = this.#open.get(search);
     this.#open.delete(search);

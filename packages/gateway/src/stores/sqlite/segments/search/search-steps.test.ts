@@ -32,6 +32,18 @@ describe('the turns of searches', () => {
     await Promise.all(long);
   });
 
+  it('come after those of all others once a search has to yield, even if it waits for its first', async () => {
+    const taken: string[] = [];
+    const turns = new Turns();
+    const yielding = turns.next().then(() => takeSteps(search('yielding', 5, taken), turns));
+    turns.yieldToOthers();
+    await run(search('other', 3, taken), 0);
+    assert.equal(taken[0], 'other');
+    const before = taken.filter((name) => name === 'yielding').length;
+    assert.ok(before <= 1, `${before} steps of the other`);
+    await yielding;
+  });
+
   it('go to a long search too, while shorter ones keep coming', async () => {
     const taken: string[] = [];
     const state = { ended: false };

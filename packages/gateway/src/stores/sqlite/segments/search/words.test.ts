@@ -5,6 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
 
 import { dataFolder } from '../../../../../../../test/gateway-process.ts';
+import { callerEnded } from '../../../../ended-callers.ts';
 import { facet } from '../../../../log/facet.ts';
 import type { Seq } from '../../../../log/log.ts';
 import {
@@ -215,6 +216,27 @@ describe('words in the SQLite store', () => {
     const closing = log[Symbol.asyncDispose]();
     for (const next of others) await assert.rejects(next, { code: 'unavailable' });
     await closing;
+  });
+
+  it('are ranked for others first once a caller has ended its half, and for that caller too', async () => {
+    await using temporary = await dataFolder();
+    await using log = await openSqliteLog({ folder: temporary.path });
+    await Promise.all(
+      Array.from({ length: 3000 }, () => log.append(draftOf({ body: '"text":"garden"' }))),
+    );
+    await untilSearchable(log);
+    const query = { facets: [], textQuery: textQuery('gar*'), skip: 0, limit: 1 };
+    const { signal } = new AbortController();
+    let answered = 0;
+    const ended = Array.from({ length: 50 }, async () => {
+      const { done } = await log.readRanked({ ...query, signal }).next();
+      answered += 1;
+      return done;
+    });
+    callerEnded(signal);
+    await log.readRanked(query).next();
+    assert.ok(answered < 25, `${answered} were answered before`);
+    assert.ok((await Promise.all(ended)).every((done) => done === false));
   });
 
   it('are known but for those of a spoiled page of the log', async () => {
