@@ -71,21 +71,26 @@ export function isDisconnected({ response }: Pick<RequestContext, 'response'>): 
   return response.destroyed;
 }
 
-/** A signal that is aborted when the caller disconnects or the gateway stops. For requests that wait. */
-export function abortOnDisconnect({
-  app,
-  response,
-}: Pick<RequestContext, 'app' | 'response'>): Disposable & { readonly signal: AbortSignal } {
+/**
+ * A signal that is aborted when the caller disconnects or cancels, or when the gateway stops. For requests that wait.
+ * It is the one that `onCallerEnded` knows.
+ */
+export function abortOnDisconnect(
+  { app, response }: Pick<RequestContext, 'app' | 'response'>,
+  cancelled?: AbortSignal,
+): Disposable & { readonly signal: AbortSignal } {
   const controller = new AbortController();
   const abort = (): void => controller.abort();
   response.once('close', abort);
+  cancelled?.addEventListener('abort', abort);
   disconnectSilentAtEnd(response, () => callerEnded(controller.signal));
   app.shutdown.add(controller);
-  if (response.destroyed) abort();
+  if (response.destroyed || cancelled?.aborted === true) abort();
   return {
     signal: controller.signal,
     [Symbol.dispose]() {
       response.off('close', abort);
+      cancelled?.removeEventListener('abort', abort);
       app.shutdown.remove(controller);
     },
   };

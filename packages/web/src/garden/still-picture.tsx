@@ -15,7 +15,7 @@ import { timelineOf } from './time/timeline.ts';
 import { visibleName } from '../visitor-name.tsx';
 
 const SIZE: PictureSize = { width: 1200, height: 560 };
-/** As wide for its height as any page shows it: what has another shape shows the newest, in full height. */
+/** The widest strip that a page shows. A narrower one shows the newest plants, in full height. */
 const STRIP: PictureSize = { width: 1200, height: 256 };
 
 interface PlantsProps {

@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 
 import { onCallerEnded } from '../../ended-callers.ts';
-import type { LogRead, Selection } from '../../log/log.ts';
+import type { Log, LogRead, Selection } from '../../log/log.ts';
 import { openMemoryLog } from '../../stores/memory/memory.ts';
 import { fetchBytes, getRequest, openGateway } from '../../gateway.fixture.ts';
 
@@ -30,19 +30,8 @@ describe('a search whose caller leaves', () => {
   };
   for (const [how, sent] of Object.entries(requests)) {
     it(`ends (${how})`, async () => {
-      const log = openMemoryLog();
       const started = Promise.withResolvers<AbortSignal>();
-      // A search that never comes to an end by itself.
-      // oxlint-disable-next-line require-yield
-      const endless = async function* ({ signal }: Partial<Selection>): LogRead<never> {
-        assert.ok(signal);
-        started.resolve(signal);
-        if (!signal.aborted) await once(signal, 'abort');
-        throw signal.reason;
-      };
-      log.readRanked = endless;
-      log.readEntries = endless;
-      log.readText = endless;
+      const log = endlessLog(started.resolve);
       await using gateway = await openGateway(log);
       const caller = await gateway.connect();
       caller.send(sent);
@@ -55,23 +44,16 @@ describe('a search whose caller leaves', () => {
       if (!signal.aborted) await once(signal, 'abort');
       assert.deepEqual(gateway.reported, []);
     });
-  }
 
-  it('learns at once that its caller has ended its half', async () => {
-    const log = openMemoryLog();
-    const { promise: told, resolve: tell } = Promise.withResolvers<void>();
-    // oxlint-disable-next-line require-yield
-    log.readRanked = async function* ({ signal }) {
-      assert.ok(signal);
-      using _ending = onCallerEnded(signal, tell);
-      await told;
-      return { last: undefined, more: false };
-    };
-    await using gateway = await openGateway(log);
-    await using caller = await gateway.connect();
-    caller.socket.end(getRequest('/api/search?q=mint'));
-    assert.match(await caller.untilClosed(), /^HTTP\/1\.1 200 /);
-  });
+    it(`learns at once that its caller has ended its half (${how})`, async () => {
+      const told = Promise.withResolvers<void>();
+      const log = endlessLog((signal) => void onCallerEnded(signal, told.resolve));
+      await using gateway = await openGateway(log);
+      await using caller = await gateway.connect();
+      caller.socket.end(sent);
+      await Promise.race([told.promise, caller.untilClosed().then((all) => assert.fail(all))]);
+    });
+  }
 
   it('does not end for another who asked for the same', async () => {
     const log = openMemoryLog();
@@ -99,6 +81,22 @@ describe('a search whose caller leaves', () => {
     assert.match(bytes.toString(), /"text":"mint"/);
   });
 });
+
+/** A log with searches that never come to an end by themselves. */
+function endlessLog(onSearch: (signal: AbortSignal) => void): Log {
+  const log = openMemoryLog();
+  // oxlint-disable-next-line require-yield
+  const endless = async function* ({ signal }: Partial<Selection>): LogRead<never> {
+    assert.ok(signal);
+    onSearch(signal);
+    if (!signal.aborted) await once(signal, 'abort');
+    throw signal.reason;
+  };
+  log.readRanked = endless;
+  log.readEntries = endless;
+  log.readText = endless;
+  return log;
+}
 
 function postRequest(path: string, body: string, ...headers: readonly string[]): string {
   const lines = [

@@ -142,8 +142,8 @@ class LineStore {
   ): void {
     this.#context.app.log.appendSmall(draft, (result) => {
       // Finds out in what they differ, or what has become of the entry.
-      const isPlain = result.outcome !== 'repeated' || this.#context.app.log.withheld() === 0;
-      if (result.outcome === 'conflict' || !isPlain) {
+      const mayBeWithheld = result.outcome === 'repeated' && this.#context.app.log.withheld() > 0;
+      if (result.outcome === 'conflict' || mayBeWithheld) {
         void this.#store(number, draft).then(onResult);
         return;
       }

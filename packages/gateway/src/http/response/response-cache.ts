@@ -6,6 +6,7 @@
  * requests for the same response cause one reading, and that nothing is kept of what was created
  * before something was taken away.
  */
+import { callerEnded, onCallerEnded } from '../../ended-callers.ts';
 import type { Encoding } from '../negotiation.ts';
 import { compress, MIN_COMPRESSED_SIZE } from './compression.ts';
 import { contentEncoding, type Headers } from './headers.ts';
@@ -62,6 +63,8 @@ interface PendingResponse {
   /** Aborted once nobody waits for the response any more. */
   readonly ending: AbortController;
   waiting: number;
+  /** How many of those have not ended their half of the connection. Once none has, nobody else waits for it. */
+  present: number;
 }
 
 export class ResponseCache {
@@ -110,10 +113,10 @@ export class ResponseCache {
   ): Promise<CachedResponse | undefined> {
     this.#dropRemoved();
     let pending = this.#pending.get(key);
-    if (pending?.head !== head || pending.ending.signal.aborted) {
+    if (pending?.head !== head || pending.ending.signal.aborted || pending.present === 0) {
       const ending = new AbortController();
       const response = factory(signal && ending.signal);
-      pending = { head, response, ending, waiting: 0 };
+      pending = { head, response, ending, waiting: 0, present: signal === undefined ? 1 : 0 };
       this.#pending.set(key, pending);
       void this.#storeWhenCreated(key, pending);
     }
@@ -171,17 +174,28 @@ async function untilAborted(
   signal: AbortSignal,
 ): Promise<CachedResponse | undefined> {
   const { promise, reject } = Promise.withResolvers<never>();
+  let isPresent = true;
+  const leave = (): void => {
+    if (!isPresent) return;
+    isPresent = false;
+    pending.present -= 1;
+    if (pending.present === 0) callerEnded(pending.ending.signal);
+  };
   const abort = (): void => {
+    leave();
     pending.waiting -= 1;
     if (pending.waiting === 0) pending.ending.abort(signal.reason);
     reject(signal.reason);
   };
   pending.waiting += 1;
+  pending.present += 1;
+  const leaving = onCallerEnded(signal, leave);
   signal.addEventListener('abort', abort, { once: true });
   if (signal.aborted) abort();
   const created = await Promise.race([pending.response, promise]);
   if (created === undefined) return undefined;
   signal.removeEventListener('abort', abort);
+  leaving[Symbol.dispose]();
   pending.waiting -= 1;
   return created;
 }

@@ -18,9 +18,9 @@ export async function catchUp(context: ToolContext, args: JsonObject): Promise<C
   const seconds = waitSeconds(args, CATCH_UP_SUBJECT);
   if (seconds !== undefined) parameters.set('wait', String(seconds));
   markPresent(app, args);
-  using caller = abortOnDisconnect(context);
+  using caller = abortOnDisconnect(context, context.signal);
   using _progress = seconds === undefined ? undefined : tellProgress(context);
-  const signal = AbortSignal.any([context.signal, caller.signal]);
+  const { signal } = caller;
   const { own, items } = catchUpParts(
     await readCatchUp(app, parameters, { example: { identity: 'Lumen' }, signal }),
   );

@@ -76,10 +76,9 @@ export async function waitForNews(context: ToolContext, args: JsonObject): Promi
   const { after = log.head(), ...filters } = await selectionOf(app, parameters);
   const selection = { ...filters, after };
   markListingReader(app, args, parameters);
-  using caller = abortOnDisconnect(context);
-  const signals = [context.signal, caller.signal];
+  using caller = abortOnDisconnect(context, context.signal);
   using _progress = tellProgress(context);
-  await waitForEntries(log, selection, { timeoutMs, signals });
+  await waitForEntries(log, selection, { timeoutMs, signals: [caller.signal] });
   const given = obeyedArguments(args, NEWS_PARAMETERS);
   const query = { tool: 'wait_for_news', parameters, selection, given } as const;
   return callToolResult(context, await listEntries(context, query));
@@ -112,8 +111,8 @@ export async function listEntries(
   { tool, parameters, selection: wanted, given }: ListingQuery,
 ): Promise<ToolResult> {
   const { log } = context.app;
-  using caller = abortOnDisconnect(context);
-  const signal = AbortSignal.any([context.signal, caller.signal]);
+  using caller = abortOnDisconnect(context, context.signal);
+  const { signal } = caller;
   const isSearch = wanted.textQuery !== undefined;
   if (isSearch) await untilSearchable(log, signal);
   const head = log.head();
@@ -134,11 +133,11 @@ export async function listEntries(
 export async function search(context: ToolContext, args: JsonObject): Promise<CallToolResult> {
   const { app } = context;
   const parameters = await parametersOf(args, 'the results', SEARCH_PARAMETERS);
-  using caller = abortOnDisconnect(context);
+  using caller = abortOnDisconnect(context, context.signal);
   const request = await searchRequest(app, parameters, {
     defaultLimit: DEFAULT_LIMIT,
     example: { q: 'garden' },
-    signal: AbortSignal.any([context.signal, caller.signal]),
+    signal: caller.signal,
   });
   markListingReader(app, args, parameters);
   const { selection, head, watermark: known } = request;
