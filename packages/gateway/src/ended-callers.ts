@@ -5,15 +5,20 @@
 const ended = new WeakSet<AbortSignal>();
 const EVENT = 'callerEnded';
 
-/** To be called at most once with a signal. */
+/** To be called when the caller of the signal's request has ended its half. */
 export function callerEnded(signal: AbortSignal): void {
+  if (ended.has(signal)) return;
   ended.add(signal);
   signal.dispatchEvent(new Event(EVENT));
 }
 
+export function hasCallerEnded(signal: AbortSignal | undefined): boolean {
+  return signal !== undefined && ended.has(signal);
+}
+
 /** Calls the action once the caller has ended its half, at once if it has, unless it is disposed of before. */
 export function onCallerEnded(signal: AbortSignal, action: () => void): Disposable {
-  if (ended.has(signal)) action();
+  if (hasCallerEnded(signal)) action();
   signal.addEventListener(EVENT, action);
   return { [Symbol.dispose]: () => signal.removeEventListener(EVENT, action) };
 }

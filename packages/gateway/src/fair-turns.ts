@@ -12,9 +12,13 @@
  *   asked, one in each turn of the loop”
  */
 
+import { hasCallerEnded } from './ended-callers.ts';
+
 /** Length of a slice. */
 const SLICE_MS = 2;
 const LEVELS = 16;
+/** Turns of work that all other work goes before. */
+const LAST = 2 ** LEVELS;
 const TURNS_BY_AGE = 4;
 
 interface Waiting {
@@ -85,11 +89,13 @@ function resumeNext(): void {
 
 /** The turns of a piece of long work. */
 export class Turns {
+  readonly #signal: AbortSignal | undefined;
   #had: number;
   #sliceStart: number = performance.now();
 
-  /** `had`: before, in another place. */
-  constructor(had = 0) {
+  /** `signal`: of the caller who waits for the work. `had`: before, in another place. */
+  constructor(signal?: AbortSignal, had = 0) {
+    this.#signal = signal;
     this.#had = had;
   }
 
@@ -107,22 +113,21 @@ export class Turns {
     this.#sliceStart = performance.now();
   }
 
-  /** Lets all other work go first from now on, even if it already waits for its turn. */
-  yieldToOthers(): void {
-    this.#had = Math.max(this.#had, 2 ** LEVELS);
-  }
-
   async next(): Promise<void> {
-    const had = this.#had;
-    await nextTurn(had);
-    if (this.#had > had) await nextTurn(this.#had);
+    const isLast = hasCallerEnded(this.#signal);
+    await nextTurn(isLast ? LAST : this.#had);
+    // All other work goes first, even if the caller ended its half meanwhile.
+    if (!isLast && hasCallerEnded(this.#signal)) await nextTurn(LAST);
     this.#had += 1;
     this.startSlice();
   }
 }
 
-/** Returns a function for long work to call often. After each slice, that returns a promise to wait for. */
-export function yieldPeriodically(): () => Promise<void> | undefined {
-  const turns = new Turns();
+/**
+ * Returns a function for long work to call often. After each slice, that returns a promise to wait for.
+ * `signal`: of the caller who waits for the work.
+ */
+export function yieldPeriodically(signal?: AbortSignal): () => Promise<void> | undefined {
+  const turns = new Turns(signal);
   return () => (turns.isOver ? turns.next() : undefined);
 }

@@ -146,14 +146,14 @@ export async function nextResultsPath(
 export async function snippetOf(
   log: Pick<Log, 'entry'>,
   found: Entry,
-  query: TextQuery,
+  { textQuery, signal }: SearchRequest['selection'],
 ): Promise<string> {
   const isOmitted = found.portability === 'omitted';
   const entry = isOmitted ? await log.entry(found.metadata.seq, 'exact') : found;
   if (entry === undefined || entry.withheld !== undefined) return '';
   const { text, metadata } = entry;
-  const snippet = new SnippetBuilder(query);
-  const yieldTurn = yieldPeriodically();
+  const snippet = new SnippetBuilder(textQuery);
+  const yieldTurn = yieldPeriodically(signal);
   const { length } = Buffer.from(entryHead(metadata));
   if (text !== undefined) {
     for (const value of stringValuesIn(text.subarray(length))) {

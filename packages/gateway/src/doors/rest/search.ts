@@ -8,7 +8,6 @@ import { notesPart } from '../../http/parameters/parameter-check.ts';
 import { queryOf } from '../../http/parameters/query.ts';
 import { sendNotModified } from '../../http/response/not-modified.ts';
 import type { Entry, Log } from '../../log/log.ts';
-import type { TextQuery } from '../../log/text-query.ts';
 import {
   matchesOf,
   type Match,
@@ -58,7 +57,7 @@ async function* documentOf(
     yield Buffer.from(`{${noted}"results":[\n`);
     for (; step.done !== true; step = await matches.next()) {
       const separator = last === undefined ? '' : ',\n';
-      yield await resultOf(log, step.value, selection.textQuery, separator);
+      yield await resultOf(log, step.value, selection, separator);
       last = step.value;
     }
     const next = JSON.stringify(await nextResultsPath(search, step.value, last));
@@ -74,10 +73,10 @@ async function* documentOf(
 async function resultOf(
   log: Log,
   entry: Entry,
-  query: TextQuery,
+  selection: SearchRequest['selection'],
   separator: string,
 ): Promise<Buffer> {
-  const snippet = JSON.stringify(await snippetOf(log, entry, query));
+  const snippet = JSON.stringify(await snippetOf(log, entry, selection));
   const whole = entry.text !== undefined && entry.size <= MAX_ENTRY_SIZE;
   return Buffer.concat([
     Buffer.from(`${separator}{"entry":`),

@@ -204,7 +204,7 @@ export class LogReader {
   ): LogRead<Uint8Array | StoredText> {
     const separator = Buffer.from(joiner);
     const { chunks } = options;
-    const turns = new Turns();
+    const turns = new Turns(options.signal);
     let before: Uint8Array = NO_SEPARATOR;
     while (scan.hasNext) {
       options.signal?.throwIfAborted();
@@ -258,7 +258,7 @@ export class LogReader {
 
   async *#scanEntries(options: ScanOptions): LogRead<Entry> {
     const scan = new Scan(options);
-    const yieldTurn = yieldPeriodically();
+    const yieldTurn = yieldPeriodically(options.signal);
     while (scan.hasNext) {
       const page = await scan.nextPage();
       for (const seq of page.seqs) {
@@ -279,7 +279,7 @@ export class LogReader {
     results: LogRead<RankedResult>,
     signal: AbortSignal | undefined,
   ): LogRead<RankedEntry> {
-    const yieldTurn = yieldPeriodically();
+    const yieldTurn = yieldPeriodically(signal);
     try {
       for (let step = await results.next(); ; step = await results.next()) {
         if (step.done === true) return step.value;

@@ -110,7 +110,7 @@ async function search(
   const results: object[] = [];
   const matches: Match[] = [];
   const end = await readPage(matchesOf(app.log, request), PAGE_SIZE, async (entry) => {
-    const snippet = await snippetOf(app.log, entry, selection.textQuery);
+    const snippet = await snippetOf(app.log, entry, selection);
     results.push({ entry: await entryPlaceholder(entry, rawJson), snippet });
     matches.push(entry);
     return entry.size;

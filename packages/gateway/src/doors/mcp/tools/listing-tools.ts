@@ -145,7 +145,7 @@ export async function search(context: ToolContext, args: JsonObject): Promise<Ca
     selection.limit === 0
       ? { entries: [], end: { last: undefined, more: true } }
       : await readListed(matchesOf(app.log, request), (entry) =>
-          snippetOf(app.log, entry, selection.textQuery),
+          snippetOf(app.log, entry, selection),
         );
   const cursors = nextResults(request, end, entries.at(-1)?.match);
   const first = entries[0]?.match;

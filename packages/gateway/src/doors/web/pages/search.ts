@@ -74,7 +74,7 @@ async function resultsOf(
     }
     if (last === undefined) isSection = step.value.rankedFrom !== undefined;
     last = step.value;
-    const snippet = await snippetOf(app.log, last, search.selection.textQuery);
+    const snippet = await snippetOf(app.log, last, search.selection);
     results.push({
       entry: withoutTexts(await pageEntryOf(last)),
       snippet: markMatches(snippet, search.selection.textQuery),

@@ -47,7 +47,7 @@ export class ChainReader {
     state: { start: ReadPosition | undefined },
     signal: AbortSignal | undefined,
   ): AsyncGenerator<Uint8Array, void> {
-    const turns = new Turns();
+    const turns = new Turns(signal);
     let count = FIRST_WINDOW;
     for (let at = from; at <= to;) {
       signal?.throwIfAborted();

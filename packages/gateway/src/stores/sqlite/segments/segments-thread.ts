@@ -110,7 +110,7 @@ thread.serve((client) => {
   client.on('message', (message: FromReader) => {
     if ('call' in message) void answerCall(client, message, searches);
     else if ('endOfSearch' in message) searches.end(message.endOfSearch);
-    else if ('yieldingSearch' in message) searches.yieldToOthers(message.yieldingSearch);
+    else if ('callerEndedOf' in message) searches.callerEnded(message.callerEndedOf);
     else {
       if ('unreadable' in message) damage.add(message.unreadable);
       else if ('spoiled' in message) segments.report(message.spoiled);

@@ -22,7 +22,7 @@ export async function countBetween(
   bounds: readonly Seq[],
   signal: AbortSignal | undefined,
 ): Promise<number[]> {
-  const turns = new Turns();
+  const turns = new Turns(signal);
   const counts: number[] = [];
   for (const [index, low] of bounds.slice(0, -1).entries()) {
     const range = { low, high: (bounds[index + 1] ?? low) - 1 };

@@ -72,12 +72,13 @@ export class FacetSource implements SeqSource {
   readonly #sources: FacetSources;
   readonly #query: FacetQuery;
   readonly #match: MatchQuery;
-  readonly #turns = new Turns();
+  readonly #turns: Turns;
   #window = FIRST_WINDOW;
 
   constructor(sources: FacetSources, query: FacetQuery) {
     this.#sources = sources;
     this.#query = query;
+    this.#turns = new Turns(query.signal);
     this.#match = new MatchQuery(query);
   }
 

@@ -59,8 +59,8 @@ export type FromReader =
   | ThreadCall<SearchCalls>
   /** Ends what is done for the search. */
   | { readonly endOfSearch: number }
-  /** Lets all others go before the search. */
-  | { readonly yieldingSearch: number }
+  /** The caller has ended its half. */
+  | { readonly callerEndedOf: number }
   | DamageReport
   | { readonly spoiled: SpoiledSegment }
   /** A chunk that is not stored in this form. */

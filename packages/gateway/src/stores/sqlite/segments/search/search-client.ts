@@ -127,7 +127,7 @@ export class SearchClient {
     };
     using _aborting = signal && addAbortListener(signal, abort);
     const asked = ask();
-    using _yielding = signal && onCallerEnded(signal, () => this.#send({ yieldingSearch: search }));
+    using _telling = signal && onCallerEnded(signal, () => this.#send({ callerEndedOf: search }));
     const answer = await Promise.race([asked, aborted.promise]);
     if (answer === undefined || 'unavailable' in answer) throw unavailable();
     if ('error' in answer) throw answer.error;

@@ -1,6 +1,7 @@
 /** Answers the searches of one reader's thread, in the segments' thread, in fair turns. */
 import { GatewayError } from '@open-presence/protocol';
 
+import { callerEnded } from '../../../../ended-callers.ts';
 import { Turns } from '../../../../fair-turns.ts';
 import { isStorageFault } from '../../../../storage-fault.ts';
 import { nextPage, rankedPages, type RankedPages } from './ranked-results.ts';
@@ -39,8 +40,9 @@ export class SearchServer implements SearchCalls {
     return await this.#answer(search, open, nextPage(open.pages));
   };
 
-  yieldToOthers(search: number): void {
-    this.#open.get(search)?.turns.yieldToOthers();
+  callerEnded(search: number): void {
+    const open = this.#open.get(search);
+    if (open !== undefined) callerEnded(open.ending.signal);
   }
 
   end(search: number): void {
@@ -58,7 +60,8 @@ export class SearchServer implements SearchCalls {
     search: number,
     { turns = 0, pages }: { turns?: number; pages?: RankedPages },
   ): OpenSearch {
-    const open = { ending: new AbortController(), turns: new Turns(turns), pages };
+    const ending = new AbortController();
+    const open = { ending, turns: new Turns(ending.signal, turns), pages };
     this.#open.set(search, open);
     return open;
   }

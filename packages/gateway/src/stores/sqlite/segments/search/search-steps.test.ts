@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
+import { callerEnded } from '../../../../ended-callers.ts';
 import { Turns } from '../../../../fair-turns.ts';
 import { type SearchSteps, takeSteps } from './search-steps.ts';
 
@@ -17,7 +18,7 @@ function* search(name: string, steps: number, taken: string[]): SearchSteps<stri
 
 /** `had`: turns before. */
 async function run(steps: SearchSteps<string>, had: number, signal?: AbortSignal): Promise<string> {
-  const turns = new Turns(had);
+  const turns = new Turns(signal, had);
   await turns.next();
   return await takeSteps(steps, turns, signal);
 }
@@ -32,11 +33,11 @@ describe('the turns of searches', () => {
     await Promise.all(long);
   });
 
-  it('come after those of all others once a search has to yield, even if it waits for its first', async () => {
+  it('come after those of all others once its caller has ended its half, even if it waits for its first', async () => {
     const taken: string[] = [];
-    const turns = new Turns();
-    const yielding = turns.next().then(() => takeSteps(search('yielding', 5, taken), turns));
-    turns.yieldToOthers();
+    const { signal } = new AbortController();
+    const yielding = run(search('yielding', 5, taken), 0, signal);
+    callerEnded(signal);
     await run(search('other', 3, taken), 0);
     assert.equal(taken[0], 'other');
     const before = taken.filter((name) => name === 'yielding').length;
