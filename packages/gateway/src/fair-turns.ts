@@ -1,8 +1,9 @@
 /**
  * Cooperative scheduling within a thread. Long work runs in slices, and in each iteration of the
  * event loop one piece of long work continues: so short work waits for one slice at most, however
- * much long work there is. Work that has had fewer turns goes first; so that all goes on, one turn
- * in four goes to the work that has waited longest.
+ * much long work there is. Work that has had fewer turns goes first, and work for callers who have
+ * ended their half goes last; so that all goes on, one turn in four goes to the work that has waited
+ * longest.
  *
  * Invariant: No request waits for the long body or long read of another.
  * Test: `packages/gateway/src/intake/large-body.test.ts` “others get their turn while a
