@@ -12,11 +12,13 @@ interface Match {
   readonly to: number;
 }
 
+const NO_TERMS: readonly Term[] = [];
+
 /** Terms by their first word, because a query may have as many terms as an entry has words. */
 class TermIndex {
   readonly #byWord: ReadonlyMap<string, readonly Term[]>;
   readonly #byPrefix: ReadonlyMap<string, readonly Term[]>;
-  readonly #lengths: ReadonlySet<number>;
+  readonly #lengths: readonly number[];
 
   constructor({ all }: TextQuery) {
     const { word = [], prefix = [] } = Object.groupBy(termsIn(all), ({ isPrefix, words }) =>
@@ -24,14 +26,16 @@ class TermIndex {
     );
     this.#byWord = Map.groupBy(word, ({ words }) => words[0] ?? '');
     this.#byPrefix = Map.groupBy(prefix, ({ words }) => words[0] ?? '');
-    this.#lengths = new Set(Array.from(this.#byPrefix.keys(), ({ length }) => length));
+    this.#lengths = [...new Set(Array.from(this.#byPrefix.keys(), ({ length }) => length))];
   }
 
-  startingWith(word: string): Term[] {
-    const byPrefix = [...this.#lengths]
+  startingWith(word: string): readonly Term[] {
+    const whole = this.#byWord.get(word) ?? NO_TERMS;
+    if (this.#lengths.length === 0) return whole;
+    const byPrefix = this.#lengths
       .filter((length) => length <= word.length)
-      .flatMap((length) => this.#byPrefix.get(word.slice(0, length)) ?? []);
-    return [...(this.#byWord.get(word) ?? []), ...byPrefix];
+      .flatMap((length) => this.#byPrefix.get(word.slice(0, length)) ?? NO_TERMS);
+    return [...whole, ...byPrefix];
   }
 }
 
@@ -98,13 +102,9 @@ export function markMatches(
 
 function matchesIn(value: string, terms: TermIndex): Match[] {
   const words = Array.from(value.matchAll(WORD_CANDIDATE), ({ 0: segment, index }) =>
-    tokenize(segment).map((word) => ({
-      word,
-      from: index + startOf(segment),
-      to: index + segment.length,
-    })),
+    tokenize(segment).map((word) => ({ word, segment, index, to: index + segment.length })),
   ).flat();
-  return words.flatMap(({ word, from, to }, at) =>
+  return words.flatMap(({ word, segment, index, to }, at) =>
     terms
       .startingWith(word)
       .filter(({ words: wanted, isPrefix }) =>
@@ -114,7 +114,11 @@ function matchesIn(value: string, terms: TermIndex): Match[] {
           return found === word || (isPrefix && isLast && found?.startsWith(word) === true);
         }),
       )
-      .map((term) => ({ term, from, to: words[at + term.words.length - 1]?.to ?? to })),
+      .map((term) => ({
+        term,
+        from: index + startOf(segment),
+        to: words[at + term.words.length - 1]?.to ?? to,
+      })),
   );
 }
 

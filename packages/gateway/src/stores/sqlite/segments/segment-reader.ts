@@ -26,6 +26,7 @@ export interface SpoiledSegment {
 }
 
 interface OpenSegment {
+  readonly file: string;
   readonly ino: number;
   readonly isSealed: boolean;
   readonly connection: IndexConnection;
@@ -77,7 +78,7 @@ export class SegmentReader implements Disposable {
     try {
       open = this.#connect(number, state.isSealed);
       const value = read(open.connection);
-      const stats = statSync(indexFile(this.#paths, number));
+      const stats = statSync(open.file);
       if (this.#hasChanged(number, state)) return 'changing';
       if (fingerprintOf(stats) !== state.fingerprint) return this.#report(number, state, false);
       if (stats.ino === open.ino) return { value };
@@ -100,7 +101,7 @@ export class SegmentReader implements Disposable {
     if (open === undefined) {
       const file = indexFile(this.#paths, number);
       const { ino } = statSync(file);
-      open = { ino, isSealed, connection: new IndexConnection(file, isSealed) };
+      open = { file, ino, isSealed, connection: new IndexConnection(file, isSealed) };
     }
     this.#open.set(number, open);
     const [oldest] = this.#open.keys();

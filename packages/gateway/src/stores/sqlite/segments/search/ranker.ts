@@ -35,6 +35,7 @@ const LARGE_ROWS = 4096;
 const MATCHES = `SELECT rowid AS id, bm25(texts, 1.0, 0.0) AS rank FROM texts
   WHERE texts MATCH ? AND ${IN_ROWS} ORDER BY rowid LIMIT ?`;
 // FTS5 counts all matches of the segment for each statement: few statements with many matches cost least.
+const ANY = `SELECT 1 FROM texts WHERE texts MATCH ? AND ${IN_ROWS} LIMIT 1`;
 const BEST = `WITH matches AS MATERIALIZED (${MATCHES})
   SELECT id, rank, count, last
   FROM (SELECT count(*) AS count, max(id) AS last FROM matches) CROSS JOIN matches
@@ -94,7 +95,10 @@ function* rankWhole(
 ): SearchSteps<void> {
   for (let from = low; from <= high;) {
     const rows = yield* matches.read((index) =>
-      index.statement(BEST).all(query, from, high, STEP, limit),
+      // Costs a seventh of BEST where nothing matches, as in most segments for a rare word.
+      index.statement(ANY).get(query, from, high) === undefined
+        ? []
+        : index.statement(BEST).all(query, from, high, STEP, limit),
     );
     for (const row of rows) found.best.push(rankedSeq(Number(row['id']), Number(row['rank'])));
     const { count = 0, last = high } = rows[0] ?? {};

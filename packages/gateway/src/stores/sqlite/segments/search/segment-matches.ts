@@ -74,7 +74,10 @@ export class SegmentMatches {
 
   *read<T>(read: (index: IndexConnection) => T): SearchSteps<T> {
     yield;
-    const found = yield* this.#reader.steps(this.#number, read);
+    const found = yield* this.#reader.steps(this.#number, (index) => {
+      this.#hasLarge = index.hasLarge;
+      return read(index);
+    });
     if (found === undefined) throw new SegmentUnavailable();
     return found.value;
   }
@@ -142,10 +145,7 @@ export class SegmentMatches {
   }
 
   *#ids(sql: string, ...parameters: (string | number)[]): SearchSteps<readonly number[]> {
-    const rows = yield* this.read((index) => {
-      this.#hasLarge = index.hasLarge;
-      return index.statement(sql).all(...parameters);
-    });
+    const rows = yield* this.read((index) => index.statement(sql).all(...parameters));
     return rows.map(({ id }) => id as number);
   }
 }
