@@ -26,7 +26,7 @@ export interface RankSink {
 }
 
 /** A section ends at the segment that brings its matches to this number, times the terms of the query. */
-const MAX_RANKED = 2 ** 19;
+const MAX_RANKED = 2 ** 18;
 /** Entries that are ranked together: some dozen milliseconds. */
 const STEP = 65_536;
 const LARGE_ROWS = 4096;
