@@ -32,6 +32,9 @@ test(
       `${PATHS[1]}?until=2999-01-01`,
     ];
     const paths = [...PATHS, `/entries/${id}`, `/entries/${answer.id}`, ...lists];
+    await reader.leaveTrace({ text: 'elsewhere', inReplyTo: id, room: 'first-breath' });
+    const elsewhere = await openLive(browser, `${gateway.url}/rooms/first-breath`);
+    await elsewhere.getByText('was here').waitFor();
     const pages = await Promise.all(
       paths.map(async (path) => {
         const page = await openLive(browser, gateway.url + path);
@@ -47,6 +50,7 @@ test(
     await change('withhold', gateway.data, id);
     await spoken.getByText(SECRET).waitFor({ state: 'detached' });
     assert.ok(!(await garden.locator('body').innerText()).includes(SECRET));
+    await elsewhere.getByText('was here').waitFor({ state: 'detached' });
     for (const page of pages) {
       await page.getByText(REASON).first().waitFor();
       assert.ok(!(await page.locator('main').innerText()).includes(SECRET), page.url());

@@ -94,7 +94,7 @@ async function sendStream(
   const start = { ...begin, notes: [...notes, ...begin.notes] };
   stream.write(headEvent(app.log, wanted, start));
   using _watching = wanted.presence ? reportPresence(app, wanted, stream) : undefined;
-  const reports = wanted.entries && wanted.framing.omitsWithheld !== true;
+  const reports = wanted.entries && wanted.framing.cases !== 'none';
   using _reporting = reports ? reportWithheld(app.log, wanted, stream) : undefined;
   if (!wanted.entries && wanted.limit > 0) await untilAborted(stream.ended);
   try {

@@ -20,8 +20,11 @@ export interface Framing {
     readonly event: string;
     readonly position: (log: Log, after: Seq) => object;
   };
-  /** Set where the stream has the entries alone: readers take all of its data for them. */
-  readonly omitsWithheld?: true;
+  /**
+   * Which cases of what was withheld the stream has: those of its kinds and rooms by default. With `all`, a reader
+   * who misses one is disconnected. `none`: readers take all of its data for entries.
+   */
+  readonly cases?: 'all' | 'none';
   /** The entries of a range in chunks of about `size` bytes. A chunk with a `cursor` ends with a whole entry. */
   frame(log: Log, range: LogRange, size: number): AsyncGenerator<StreamChunk, void, undefined>;
 }

@@ -12,18 +12,21 @@ import type { EventRequest } from './event-request.ts';
 /** The chunk of a batch for all streams that get the whole of it. */
 const chunks = new WeakMap<readonly Withholding[], StreamChunk>();
 
-/** Sends an event for each case in the stream's kinds and rooms, if its reader keeps up. */
+/** Sends an event for each case that the stream has (see `Framing`), if its reader keeps up. */
 export function reportWithheld(
   log: Log,
-  { kinds, rooms }: Pick<EventRequest, 'kinds' | 'rooms'>,
+  { kinds, rooms, framing }: Pick<EventRequest, 'framing' | 'kinds' | 'rooms'>,
   stream: EventStream,
 ): Disposable {
+  const hasAll = framing.cases === 'all';
   const isWanted = ({ metadata }: Withholding): boolean =>
-    (kinds.length === 0 || kinds.includes(metadata.kind)) &&
-    (rooms.length === 0 || rooms.includes(metadata.room));
+    hasAll ||
+    ((kinds.length === 0 || kinds.includes(metadata.kind)) &&
+      (rooms.length === 0 || rooms.includes(metadata.room)));
   return WithholdingNotifier.of(log).listen((batch) => {
     const wanted = batch.every(isWanted) ? batch : batch.filter(isWanted);
-    if (wanted.length > 0) stream.writeIfIdle(chunkOf(wanted));
+    const isMissed = wanted.length > 0 && !stream.writeIfIdle(chunkOf(wanted));
+    if (isMissed && hasAll) stream.end();
   });
 }
 

@@ -192,9 +192,11 @@ export class EventStream {
     this.#send(chunk);
   }
 
-  /** Writes events that may be lost. Drops them in the middle of another event, or while the reader stalls. */
-  writeIfIdle(chunk: StreamChunk): void {
-    if (this.#betweenEvents && !this.isStalled) this.#send(chunk);
+  /** Writes events that may be lost. Returns false in the middle of another event, and while the reader stalls. */
+  writeIfIdle(chunk: StreamChunk): boolean {
+    const isIdle = this.#betweenEvents && !this.isStalled;
+    if (isIdle) this.#send(chunk);
+    return isIdle;
   }
 
   /** Resolves when nothing is buffered, or the stream has ended. */
