@@ -39,8 +39,8 @@ export function WithNews({ children }: { readonly children: ComponentChildren })
   const [news, setNews] = useState<News>();
   useEffect(() => {
     if (head === undefined || log === undefined) return;
-    const { title } = document;
     let known = head;
+    let prefix = '';
     const update = async (): Promise<void> => {
       if (document.visibilityState !== 'visible') return;
       const visit = continueVisit(known, log);
@@ -53,7 +53,10 @@ export function WithNews({ children }: { readonly children: ComponentChildren })
         markAllRead(known, log);
         onChange();
       };
-      document.title = counts.inbox === 0 ? title : `(${counts.inbox}) ${title}`;
+      const { title } = document;
+      const own = title.startsWith(prefix) ? title.slice(prefix.length) : title;
+      prefix = counts.inbox === 0 ? '' : `(${counts.inbox}) `;
+      document.title = prefix + own;
       void navigator.setAppBadge?.(counts.inbox).catch(() => {});
       setNews({ ...counts, since, total, markAsRead });
     };

@@ -1,6 +1,6 @@
 /** One entry: above it what it answers, below it its answers. */
 import type { VNode } from 'preact';
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 
 import type { PageEntry } from '../entries/entry-data.ts';
 import { EntryList } from '../entries/entry-list.tsx';
@@ -24,10 +24,16 @@ export function Page({ data }: { readonly data: EntryPage }): VNode {
   const [ancestors, setAncestors] = useState(data.ancestors);
   const piece = entry.withheld === undefined ? data.piece : undefined;
   const { members, truncatedSize } = entry;
+  const { name } = shell.kinds[entry.kind];
+  // The title has words of the entry, too.
+  useEffect(() => {
+    if (entry.withheld !== undefined)
+      document.title = `${name}: ${words.unnamed} · ${shell.service}`;
+  }, [entry.withheld]);
   return (
     <>
       <h1 class="thread-title">
-        {shell.kinds[entry.kind].name}
+        {name}
         {shell.rooms.some(({ slug }) => slug === entry.room) && ' · '}
         <RoomLink slug={entry.room} />
       </h1>
