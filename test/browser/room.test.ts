@@ -68,6 +68,18 @@ describe('a room, in Chromium', needs('chromium'), () => {
   const gateway = sharedGateway();
   const browser = sharedChromium();
 
+  it('shows nothing new among the entries of a time that has ended', async () => {
+    await using page = await browser.newPage();
+    const stream = page.waitForResponse(/\/web\/events/);
+    await page.goto(`${gateway.url}/rooms/shepit-wall?until=2020-01-01`);
+    await stream;
+    await using other = await browser.open(`${gateway.url}/rooms/shepit-wall`);
+    await contribute(gateway.url, 'shepit', { text: 'no answer', inReplyTo: 'none' });
+    await other.getByText('no answer').waitFor();
+    await page.evaluate('new Promise((done) => setTimeout(done, 200))');
+    assert.deepEqual(await textsOn(page), []);
+  });
+
   it('shows the words of each visitor to the other, as they are said', async () => {
     const path = '/rooms/welcome-space';
     await using one = await browser.open(gateway.url + path);

@@ -44,7 +44,7 @@ interface LiveEntriesOptions {
 }
 
 /** A selection of no entries, for pages that only have to hear what is withheld. */
-export const NO_ENTRIES = 'inReplyTo=none';
+export const NO_ENTRIES = 'since=9999-12-31';
 
 const MAX_MISSED = 40;
 const FIRST_RETRY_MS = 500;
