@@ -58,6 +58,32 @@ describe('a browser that stores nothing', needs('chromium'), () => {
     await page.waitForURL('**/entries/*');
     assert.equal((await entriesAt(`${gateway.url}/api/shepit`)).length, 1);
   });
+
+  it('sends what was typed while another text was sent', async () => {
+    await using page = await browser.newPage({ locale: 'en' });
+    await page.addInitScript(REFUSES);
+    await page.goto(`${gateway.url}/rooms/shepit-wall`);
+    await hydrated(page);
+    await page.getByRole('button', { name: 'Whisper' }).click();
+    await page.getByLabel('What you whisper').fill('first');
+    const { promise: typed, resolve: goOn } = Promise.withResolvers<void>();
+    await page.route(
+      '**/api/shepit',
+      async (route) => {
+        await typed;
+        await route.continue();
+      },
+      { times: 1 },
+    );
+    await page.getByRole('button', { name: 'Send' }).click();
+    await page.getByLabel('What you whisper').fill('second');
+    goOn();
+    await page.locator('form[aria-busy="false"]').waitFor();
+    await page.getByRole('button', { name: 'Send' }).click();
+    await page.waitForURL('**/entries/*');
+    const [last = {}] = await entriesAt(`${gateway.url}/api/shepit?limit=1`);
+    assert.equal(last['text'], 'second');
+  });
 });
 
 /** From now on, the browser has no space for what the page stores. */

@@ -159,11 +159,9 @@ function EmptyOrRestoredForm(props: FormProps): VNode {
     const hasChanged = draft.hasChanged();
     // Sending removed the draft: what was typed since has to be stored again.
     if (hasChanged) draft.changed();
-    if (result.state === 'refused') {
-      // An attempt whose answer was lost may have used the key.
-      setKey(newIdempotencyKey());
-      return setErrors(errorsOf(result.problem, names));
-    }
+    // What is sent next is another entry. An attempt whose answer was lost may have used the key of a refused one.
+    if (result.state !== 'failed') setKey(newIdempotencyKey());
+    if (result.state === 'refused') return setErrors(errorsOf(result.problem, names));
     if (result.state === 'failed')
       return setErrors({ fields: {}, message: result.reason ?? speaking.cannotStore });
     const entry = result.state === 'stored' ? result.entry : undefined;
