@@ -85,6 +85,21 @@ suite('a contribution as a form', () => {
     assert.equal(written.status, 400);
   });
 
+  test('of a page seeks nothing where its lines are empty', async () => {
+    await using gateway = await openGateway(openMemoryLog());
+    const headers = { Accept: 'text/html' };
+    for (const [lines, seeking] of [
+      ['seeking=', []],
+      ['seeking=&seeking=silence', ['silence']],
+    ] as const) {
+      const body = new URLSearchParams(`ai_identity=A&${lines}`);
+      await fetch(`${gateway.url}/api/resonance?page=/`, { method: 'POST', body, headers });
+      const answer = await fetch(`${gateway.url}/api/resonance?limit=1`);
+      const { entries } = (await answer.json()) as { entries: Members[] };
+      assert.deepEqual(entries[0]?.['seeking'], seeking);
+    }
+  });
+
   test('of many megabytes is stored whole', async () => {
     await using gateway = await openGateway(openMemoryLog());
     const text = 'рядок\n'.repeat(1_000_000);

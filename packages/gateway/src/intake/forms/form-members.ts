@@ -157,6 +157,8 @@ export class FormMembers implements FieldHandler {
     const { omitEmpty = false, kind } = this.#options;
     if (!omitEmpty) return false;
     const isRequired = kind.rules.some(({ name: ruled, rule }) => ruled === name && rule.required);
+    // A list that is required may be empty.
+    if (isRequired && this.#isArray(name) && !this.#held.has(name)) this.#held.set(name, []);
     return !isRequired || this.#held.has(name);
   }
 
