@@ -200,7 +200,7 @@ suite('a multipart form', () => {
       MULTIPART,
       multipart([['a', '1']]).replace(
         '\r\n\r\n',
-        '\r\nContent-Type: text/plain;charset="UTF-16LE"\r\n\r\n',
+        '\r\nContent-Type: text/plain;\r\n charset="UTF-16LE"\r\n\r\n',
       ),
     ],
     ['has a part without a name', MULTIPART, '--b\r\nContent-Disposition: x\r\n\r\n\r\n--b--'],

@@ -88,7 +88,7 @@ export class MultipartReader {
       if (rest.length < MAX_HEADER_SIZE) return false;
       throw new MultipartError(`the headers of a part are longer than ${MAX_HEADER_SIZE} bytes`);
     }
-    const headers = text.slice(0, end.index);
+    const headers = text.slice(0, end.index).replaceAll(/\r?\n[ \t]+/g, ' ');
     if (UTF_16.test(headers)) throw new MultipartError(NOT_UTF_8);
     const name = nameIn(headers);
     if (name === undefined) throw new MultipartError(NO_NAME);
@@ -110,10 +110,9 @@ const NO_NAME =
 
 const PARAMETER = /;\s*([^\s=;"]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^;\s]*))/g;
 
-/** The name that the headers of a part give it. */
+/** The name that the unfolded headers of a part give it. */
 function nameIn(headers: string): Buffer | undefined {
-  const unfolded = headers.replaceAll(/\r?\n[ \t]+/g, ' ');
-  const disposition = /^content-disposition\s*:.*$/im.exec(unfolded)?.[0] ?? '';
+  const disposition = /^content-disposition\s*:.*$/im.exec(headers)?.[0] ?? '';
   for (const [, parameter = '', quotedName, token] of disposition.matchAll(PARAMETER)) {
     if (parameter.toLowerCase() !== 'name') continue;
     return Buffer.from(quotedName === undefined ? (token ?? '') : unescape(quotedName), 'latin1');
