@@ -71,20 +71,19 @@ export async function readList(
       new URLSearchParams([...filters, ...parametersOf({ limit: String(limit), ...more })]),
     );
   const query = filters.toString();
-  const back = address.get(backward);
+  const [from, back] = [address.get(onward), address.get(backward)];
   if (back !== null) {
     const reversed = order === 'newest' ? 'oldest' : 'newest';
-    const bound = { [onward]: address.get(onward) };
-    const batch = await read({ order: reversed, [backward]: back, ...bound });
+    const batch = await read({ order: reversed, [backward]: back, [onward]: from });
     const entries = batch.entries.toReversed();
     const last = entries.at(-1);
-    if ((batch.next !== null || address.has(onward)) && last !== undefined) {
+    if (last === undefined && from) return { query, order, ...batch, hasEarlier: false };
+    if ((batch.next !== null || from) && last !== undefined) {
       const rest = await read({ order, [onward]: String(last.seq), limit: '1' });
       const next = rest.entries.length === 0 ? null : last.seq;
       return { query, order, entries, head: batch.head, next, hasEarlier: true };
     }
   }
-  const from = address.get(onward);
   const batch = await read({ order, ...(from === null ? {} : { [onward]: from }) });
   const hasEarlier = from !== null && (await hasEntriesBefore(read, batch, order, from));
   return { query, order, ...batch, hasEarlier };

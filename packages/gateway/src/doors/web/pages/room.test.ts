@@ -40,6 +40,9 @@ suite('the page of a room', { skip: hasPages() ? false : 'the pages are not buil
       assert.match(page, /rel="prev"/);
       assert.match(page, /rel="next"/);
     }
+    const between = `${gateway.url}/rooms/memory-garden?after=3&before=4`;
+    for (const order of ['newest', 'oldest'])
+      assert.match(await htmlOf(`${between}&order=${order}`), /entries-empty/);
   });
 
   test('says that more are here than it names', async () => {
