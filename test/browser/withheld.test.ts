@@ -54,7 +54,7 @@ test(
     for (const page of pages) {
       await page.getByText(REASON).first().waitFor();
       assert.ok(!(await page.locator('main').innerText()).includes(SECRET), page.url());
-      await page.waitForFunction((secret) => !document.title.includes(secret), SECRET);
+      await page.waitForFunction(`!document.title.includes('${SECRET}')`);
     }
     const context = await browser.newContext({ javaScriptEnabled: false });
     const still = await context.newPage();
