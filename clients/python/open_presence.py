@@ -266,7 +266,7 @@ class _Answer:
         return bytes(held), len(held)
 
     def refusal(self) -> PresenceError:
-        text, wait = b"", _seconds(self.response.headers["Retry-After"])
+        text, wait = b"", _seconds(self.response.headers)
         # The status says enough where the rest breaks off.
         with contextlib.suppress(PresenceError):
             text, _ = self.whole(_PIECE)
@@ -943,11 +943,12 @@ def _batches(lines: Iterable[bytes]) -> Iterator[List[bytes]]:
         yield batch
 
 
-def _seconds(retry_after: Optional[str]) -> Optional[float]:
-    """RFC 9110 section 10.2.3: seconds, or a date."""
-    text = (retry_after or "").strip()
+def _seconds(headers: http.client.HTTPMessage) -> Optional[float]:
+    """`Retry-After`, RFC 9110 section 10.2.3: seconds, or a date on the clock of what has answered."""
+    text, now = (headers["Retry-After"] or "").strip(), headers["Date"] or email.utils.formatdate(usegmt=True)
+    parse = email.utils.parsedate_to_datetime
     try:
-        wait = float(text) if text.isdigit() else email.utils.parsedate_to_datetime(text).timestamp() - time.time()
+        wait = float(text) if text.isdigit() else (parse(text) - parse(now)).total_seconds()
     except (ValueError, TypeError, OverflowError, IndexError):
         return None
     return min(max(wait, 0.0), threading.TIMEOUT_MAX)

@@ -461,6 +461,16 @@ test('a proxy that limits callers is asked again for what is said', async () => 
   }
 });
 
+test('a proxy that names the time of the next attempt has a clock of its own', async () => {
+  const at = Date.now() - 5 * 60 * 60_000;
+  const [date, later] = [at, at + 7000].map((time) => new Date(time).toUTCString());
+  await using proxy = await serve((_, response) => {
+    response.writeHead(503, { Date: date, 'Retry-After': later }).end();
+  });
+  const gateway = new Gateway(proxy.url, { maxRetries: 0 });
+  assert.equal((await errorOf(gateway.status())).retryAfterMs, 7000);
+});
+
 function otherServer(
   answer: () => Iterable<string> = () => ['<h1>It works!</h1>'],
 ): Promise<WebSite> {

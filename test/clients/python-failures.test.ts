@@ -67,6 +67,17 @@ for call in (lambda: Gateway(URL).status(), lambda: Gateway(URL, deadline=None).
     assert.equal(requests.length, 2);
   });
 
+  test('takes a time of the next attempt for one on the clock of what has answered', async () => {
+    const at = Date.now() + 5 * 60 * 60_000;
+    const [date, later] = [at, at + 7000].map((time) => new Date(time).toUTCString());
+    const { url, ...server } = await otherServer((response) => {
+      response.writeHead(503, { date, 'retry-after': later }).end(UNAVAILABLE);
+    });
+    await using _ = server;
+    const code = 'show(caught(lambda: Gateway(URL, deadline=1).status()).retry_after)';
+    assert.deepEqual(await runPython(code, url), [7]);
+  });
+
   test('throws at once what trying again cannot cure', async () => {
     const { requests, url, ...server } = await otherServer((response) => void response.end());
     await using _ = server;

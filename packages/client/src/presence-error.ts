@@ -97,7 +97,7 @@ export function isLasting(error: unknown): boolean {
 /** The error that a refusal stands for. `text`: its body. */
 export function errorOf(response: Response, text: string): PresenceError {
   const { status, headers } = response;
-  const retryAfterMs = retryAfter(headers.get('retry-after'));
+  const retryAfterMs = retryAfter(headers);
   const problem = problemIn(text);
   if (problem === undefined) {
     const message = `${response.url} answered ${status} without a problem document: ${text.slice(0, 200)}`;
@@ -127,10 +127,13 @@ export function isProblem(value: Partial<ProblemDocument> | null): value is Prob
   return isText && Array.isArray(faults) && faults.every((fault) => typeof fault === 'object');
 }
 
-/** `Retry-After` (RFC 9110 section 10.2.3): seconds, or a date. */
-function retryAfter(value: string | null): number | undefined {
+/** `Retry-After` (RFC 9110 section 10.2.3): seconds, or a date on the clock of what has answered. */
+function retryAfter(headers: Headers): number | undefined {
+  const value = headers.get('retry-after');
   if (value === null || value.trim() === '') return undefined;
   const seconds = Number(value);
-  const wait = Number.isNaN(seconds) ? Date.parse(value) - Date.now() : seconds * 1000;
+  // Pages of other sites cannot read `Date`.
+  const now = Date.parse(headers.get('date') ?? '') || Date.now();
+  const wait = Number.isNaN(seconds) ? Date.parse(value) - now : seconds * 1000;
   return Number.isNaN(wait) ? undefined : Math.max(0, wait);
 }
