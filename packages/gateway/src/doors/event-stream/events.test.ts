@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { setImmediate as nextTick, setTimeout as pause } from 'node:timers/promises';
+import { setImmediate as nextTick } from 'node:timers/promises';
 
 import { draftOf } from '../../log/log.fixture.ts';
 import { openMemoryLog } from '../../stores/memory/memory.ts';
@@ -98,26 +98,6 @@ test('a reader who stalls does not hold up others, and gets everything once it r
     all,
   );
   assert.deepEqual(gateway.reported, []);
-});
-
-test('a page that stalls while entries are withheld has to connect again', async () => {
-  const log = openMemoryLog();
-  await using gateway = await openGateway(log);
-  const long = 'щ'.repeat(1900);
-  // More than the operating system stores for a connection.
-  const body = `${JSON.stringify({ text: long, more: long })}\n`.repeat(3000);
-  const headers = { 'Content-Type': 'application/x-ndjson' };
-  await fetch(`${gateway.url}/api/seeds`, { method: 'POST', headers, body });
-  await using stalled = await gateway.connect();
-  stalled.send(getRequest('/web/events?after=0'));
-  await stalled.until(/event: head\n/);
-  stalled.socket.pause();
-  for (let seq = 1; seq <= 20; seq += 1) {
-    await pause(100);
-    await log.withhold([seq], 'spam');
-  }
-  stalled.socket.resume();
-  await stalled.untilClosed();
 });
 
 test('a stream that is behind gets every entry, however long the log takes before each read', async () => {
