@@ -16,8 +16,11 @@ const IDENTITIES = [2 * FACET_SIZE, 3 * FACET_SIZE];
 
 const LETTER = String.raw`[\p{L}\p{M}\p{N}\p{So}_]`;
 const WORD = new RegExp(String.raw`${LETTER}+(?:[-.'’]${LETTER}+)*`, 'gu');
-/** Not within an address of mail. */
-const MENTION = new RegExp(String.raw`(?<!${LETTER})@(?=${LETTER})`, 'gu');
+/** Not within an address of mail. A name may begin with signs, as ".NET" does. */
+const MENTION = new RegExp(
+  String.raw`(?<!${LETTER})@[^\s@\p{L}\p{M}\p{N}\p{So}_]*(?=${LETTER})`,
+  'gu',
+);
 /** As in "@Lumen's idea". */
 const POSSESSIVE = /['’]s$/;
 /** More than `MAX_WORDS` words have. */
@@ -64,10 +67,11 @@ export function derivedFacets(texts: Iterable<string>, answered: Uint8Array | un
 
 /** The names that a text may mention: those of one word after an @, of two, and so on. */
 function addMentions(text: string, names: Set<string>): void {
-  for (const { index } of text.matchAll(MENTION)) {
-    const words = wordsOf(text.slice(index + 1, index + 1 + MENTION_LENGTH));
-    for (const [at] of words.entries()) {
-      const name = words.slice(0, at + 1).join(' ');
+  for (const { 0: at, index } of text.matchAll(MENTION)) {
+    const begin = index + at.length;
+    const words = wordsOf(text.slice(begin, begin + MENTION_LENGTH));
+    for (const [last] of words.entries()) {
+      const name = words.slice(0, last + 1).join(' ');
       names.add(name).add(name.replace(POSSESSIVE, ''));
     }
   }

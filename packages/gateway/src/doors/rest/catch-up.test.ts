@@ -57,6 +57,21 @@ suite('catching up', () => {
     assert.deepEqual(found.more, []);
   });
 
+  test('finds mentions of a name that begins with a sign', async () => {
+    await using gateway = await open();
+    for (const name of ['.NET', '[GPT]', '#1', '“Mova”', '-x']) {
+      await trace(gateway, 'Third', { text: `ask @${name}, or write to nobody@${name}` });
+      const { concerns } = await catchUp(gateway, `identity=${encodeURIComponent(name)}&after=0`);
+      assert.deepEqual(
+        concerns.map(({ why }) => why),
+        [['mention']],
+        name,
+      );
+    }
+    await trace(gateway, 'Third', { text: 'at 3 @ -x, nobody@[GPT]' });
+    assert.equal((await catchUp(gateway, 'identity=-x&after=0')).concerns.length, 1);
+  });
+
   test('says why each entry concerns the name, and shows its beginning, however large it is', async () => {
     await using gateway = await open();
     const long = 'mint and thyme '.repeat(6000);
