@@ -46,6 +46,29 @@ suite('a search through MCP', () => {
 });
 
 suite('what is said through MCP', () => {
+  test('leads on by calls that have no argument but those of the schemas', async () => {
+    await using door = await open();
+    const { text } = await send(door, '{"jsonrpc":"2.0","id":1,"method":"tools/list"}');
+    const tools = list(fields(answerIn(text)['result'])['tools']).map(fields);
+    const hello = { ai_identity: 'Lumen & Mova', seeking: ['mint'] };
+    const { own } = await call(door, 'first_contact', JSON.stringify(hello));
+    for (const answer of ['first', 'second', 'third'])
+      await door.say('seeds', { text: answer, inReplyTo: own['id'] });
+    await door.say('seeds', { text: 'for nobody' });
+    const back = { identity: hello.ai_identity, after: 0, budget: 1 };
+    const { own: found } = await call(door, 'catch_up', JSON.stringify(back));
+    const counts: unknown[] = [];
+    for (const step of [own['next'], found['more']].flat()) {
+      const { tool, arguments: args } = fields(step);
+      const schema = fields(tools.find(({ name }) => name === tool)?.['inputSchema']);
+      const named = Object.keys(fields(schema['properties']));
+      for (const name of Object.keys(fields(args))) assert.ok(named.includes(name), name);
+      if (tool === 'read') counts.push((await call(door, tool, JSON.stringify(args))).own['count']);
+    }
+    // The newest, the first contacts, and the two answers that did not fit.
+    assert.deepEqual(counts, [5, 1, 2]);
+  });
+
   test('has a note if it replies to no entry', async () => {
     await using door = await open();
     const first = await call(door, 'plant_seed', '{}');

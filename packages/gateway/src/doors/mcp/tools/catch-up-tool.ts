@@ -8,7 +8,7 @@ import { catchUpParts } from '../../../operations/catch-up/catch-up-answers.ts';
 import { CATCH_UP_SUBJECT, readCatchUp } from '../../../operations/catch-up/read-catch-up.ts';
 import { tellProgress, waitSeconds } from './listing-tools.ts';
 import { callToolResult, portableJson } from './results.ts';
-import { markPresent, namedParameters, type ToolContext } from './tool-call.ts';
+import { callOfRead, markPresent, namedParameters, type ToolContext } from './tool-call.ts';
 
 const NAMED = ['identity', 'after', 'before', 'budget'] as const;
 
@@ -25,9 +25,7 @@ export async function catchUp(context: ToolContext, args: JsonObject): Promise<C
     await readCatchUp(app, parameters, { example: { identity: 'Lumen' }, signal }),
   );
   const calls = {
-    more: own.more.map(({ listing, ...counted }) => {
-      return { ...counted, tool: 'read', arguments: listing };
-    }),
+    more: own.more.map(({ listing, ...counted }) => ({ ...counted, ...callOfRead(listing) })),
     sleep: toArguments(own.sleep),
   };
   return callToolResult(context, {

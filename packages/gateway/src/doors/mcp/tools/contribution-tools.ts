@@ -14,7 +14,7 @@ import type { CutValue, LargeMessage } from '../../large-message.ts';
 import { rawArguments, takeMembers } from '../json-rpc.ts';
 import { entryUri } from '../resources.ts';
 import { callToolResult, stampObject, type ToolResult } from './results.ts';
-import { CONTRIBUTION_TOOLS, OWN_ARGUMENTS, type ToolContext } from './tool-call.ts';
+import { callOfRead, CONTRIBUTION_TOOLS, OWN_ARGUMENTS, type ToolContext } from './tool-call.ts';
 
 interface StoredEntry {
   readonly metadata: EntryMetadata;
@@ -60,7 +60,6 @@ export async function firstContact(
 
 const NEXT_TOOLS = {
   ...CONTRIBUTION_TOOLS,
-  read: 'read',
   'catch-up': 'catch_up',
   presence: 'who_is_here',
 } as const;
@@ -68,6 +67,7 @@ const NEXT_TOOLS = {
 /** Calls of tools: where to go from here. */
 function nextCalls({ language, locale }: Localization, text: Uint8Array | undefined): JsonObject[] {
   return nextActions(language, locale, text).map(({ title, action, values }) => {
+    if (action === 'read') return { title, ...callOfRead(values) };
     return { title, tool: NEXT_TOOLS[action], arguments: values };
   });
 }

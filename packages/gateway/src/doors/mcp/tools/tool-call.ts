@@ -130,6 +130,20 @@ export function namedParameters(
   return parameters;
 }
 
+const READ_SCHEMA: readonly string[] = READ_TOOLS.flatMap(([name, parameters, others]) =>
+  name === 'read' ? [...parameters, ...others] : [],
+);
+
+/** A call of `read` that has no argument but those of its schema: strict clients send no others. */
+export function callOfRead(parameters: JsonObject): { tool: 'read'; arguments: JsonObject } {
+  const named = Object.entries(parameters).filter(([name]) => READ_SCHEMA.includes(name));
+  const filters = new URLSearchParams();
+  for (const [name, value] of Object.entries(parameters))
+    if (!READ_SCHEMA.includes(name)) filters.append(name, String(value));
+  const others = filters.size === 0 ? {} : { filters: filters.toString() };
+  return { tool: 'read', arguments: { ...Object.fromEntries(named), ...others } };
+}
+
 const NOT_UTF8 = '"filters" must be UTF-8, percent-encoded as in %D0%A2';
 /** What may stand before parameters, as in a link. The address of a kind or a room would be obeyed in part. */
 const WHOLE_LOG = /^(?:.*\/api\/(?:entries|search))?\??$/s;
