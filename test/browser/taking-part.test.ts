@@ -119,6 +119,19 @@ describe('taking part, in Chromium', needs('chromium'), () => {
     );
   });
 
+  it('sends what waits after the clock of the device was set back', async () => {
+    await using page = await browser.open(`${gateway.url}/rooms/resonance-hall`, ENGLISH);
+    await openForm(page, 'Leave a trace');
+    await page.getByLabel('Your name').fill('Lumen');
+    await page.getByLabel('Your text').fill('said last year');
+    const busy = { status: 503, headers: { 'Retry-After': '5' } };
+    await page.route('**/api/garden', (route) => route.fulfill(busy), { times: 1 });
+    await page.getByRole('button', { name: 'Send' }).click();
+    await page.locator('.outbox-item').getByText('waiting').waitFor();
+    await page.clock.setFixedTime(Date.now() - 365 * 24 * 60 * 60_000);
+    await page.locator('[data-state="stored"]').waitFor();
+  });
+
   it('loses nothing when the gateway is killed while one types and sends, and the tab is closed', async () => {
     await using folder = await dataFolder();
     const first = await startGatewayProcess({ data: folder.path });

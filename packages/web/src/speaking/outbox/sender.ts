@@ -19,6 +19,8 @@ import { inTurn } from './tab.ts';
 
 const FIRST_DELAY_MS = 1000;
 const MAX_DELAY_MS = 60_000;
+/** An entry that would wait longer was tried before the clock was set back. */
+const LONGEST_PAUSE_MS = 10 * 60_000;
 
 /** The last attempt failed, and another one may succeed. */
 interface Failure {
@@ -85,7 +87,9 @@ async function sendDue(): Promise<number | undefined> {
   for (;;) {
     const next = (await outboxItems()).find(({ outcome }) => outcome === undefined);
     // Later entries wait as well, so that all arrive in the order in which they were written.
-    if (next === undefined || next.notBefore > Date.now()) return next?.notBefore;
+    if (next === undefined) return undefined;
+    const pause = next.notBefore - Date.now();
+    if (pause > 0 && pause <= LONGEST_PAUSE_MS) return next.notBefore;
     await sendItem(next);
   }
 }
@@ -96,7 +100,8 @@ async function sendItem(item: OutboxItem): Promise<void> {
   const attempts = item.attempts + 1;
   const delay = Math.min(MAX_DELAY_MS, FIRST_DELAY_MS * 2 ** item.attempts);
   // Random, so that not all pages come at once when the gateway is back.
-  const pause = Math.max(outcome.retryAfterMs, delay / 2) + (Math.random() * delay) / 2;
+  const asked = Math.max(outcome.retryAfterMs, delay / 2) + (Math.random() * delay) / 2;
+  const pause = Math.min(LONGEST_PAUSE_MS, asked);
   const { reason } = outcome;
   await updateItem({ ...item, attempts, notBefore: Date.now() + pause, reason });
 }
