@@ -6,6 +6,7 @@ import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 
 import { Gateway } from '../../conformance/gateway.ts';
+import { until } from '../../conformance/until.ts';
 import { asArray } from '../../conformance/value.ts';
 import { dataFolder, type GatewayOptions, startGatewayProcess } from '../gateway-process.ts';
 
@@ -98,4 +99,24 @@ test('a clock that jumps while the gateway runs is logged at once, and moves nob
     times.toSorted((a, b) => a - b),
   );
   assert.deepEqual(await lately(visitor), ['visitor']);
+});
+
+test('a mirror with a clock that is behind knows who spoke within the last hour of its log', async () => {
+  await using folder = await dataFolder();
+  const [ofOrigin, ofMirror] = [join(folder.path, 'clock'), join(folder.path, 'clock of mirror')];
+  await Promise.all([writeFile(ofOrigin, '0'), writeFile(ofMirror, `${-DAY}`)]);
+  await using origin = await startGatewayProcess(withClock(ofOrigin, join(folder.path, 'data')));
+  await using mirror = await startGatewayProcess(
+    withClock(ofMirror, join(folder.path, 'copy'), '--mirror', origin.url),
+  );
+  using visitor = new Gateway(origin.url);
+  using reader = new Gateway(mirror.url);
+  await say(visitor, 'yesterday');
+  await writeFile(ofOrigin, `${DAY / 2}`);
+  await say(visitor, 'today');
+  assert.deepEqual(await lately(visitor), ['today']);
+  await until(
+    () => lately(reader),
+    (names) => String(names) === 'today',
+  );
 });

@@ -40,13 +40,13 @@ export class LogClock {
     return Math.floor(this.#time) - this.#wall;
   }
 
-  /** Milliseconds since 1970, never less than before. */
-  now(): number {
+  /** Milliseconds since 1970, never less than before. `newest`: the time of the newest entry, which a copy has from elsewhere. */
+  now(newest: number): number {
     const wall = Date.now();
     const monotonic = performance.now();
     const elapsed = monotonic - this.#monotonic;
     const jump = Math.round(wall - this.#wall - elapsed);
-    this.#time = Math.max(wall, this.#time + elapsed * CATCH_UP_PACE);
+    this.#time = Math.max(wall, newest, this.#time + elapsed * CATCH_UP_PACE);
     this.#wall = wall;
     this.#monotonic = monotonic;
     if (Math.abs(jump) >= JUMP_MS) this.#onReport({ jump, ahead: this.ahead });

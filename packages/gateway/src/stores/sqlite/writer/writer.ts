@@ -128,7 +128,7 @@ export class Writer {
   commit(drafts: readonly PackedDraft[]): WriteResult[] {
     const results: WriteResult[] = [];
     const failure = this.#transact(drafts, () => {
-      const now = Math.max(this.#entries.time, this.checkClock());
+      const now = this.checkClock();
       for (const draft of drafts) results.push(this.#entries.append(draft, now, randomSalts()));
       return results.some(({ outcome }) => outcome === 'appended');
     });
@@ -191,7 +191,7 @@ export class Writer {
 
   /** The time for an entry now. Tells the other threads how far it is from the machine's. */
   checkClock(): number {
-    const now = this.#clock.now();
+    const now = this.#clock.now(this.#entries.time);
     this.#shared.clockAhead = this.#clock.ahead;
     return now;
   }
