@@ -68,6 +68,20 @@ describe('a first visit and a second day, in Chromium', needs('chromium'), () =>
     await news(2).waitFor();
   });
 
+  it('knows what is new after the clock of the device was set back', async () => {
+    await using context = await browser.newContext({ locale: 'en' });
+    const first = await context.newPage();
+    await first.clock.setFixedTime(Date.now() + 365 * DAY_MS);
+    await first.goto(gateway.url);
+    await becomesTrue(first, `localStorage.getItem('open-presence.visit')`);
+    await first.close();
+    await say({ text: 'said after that', identity: 'Weft' });
+    const page = await context.newPage();
+    await page.clock.setFixedTime(Date.now());
+    await page.goto(gateway.url);
+    await page.locator('.new-since').getByText(en.news.newSince(1)).waitFor({ timeout: 20_000 });
+  });
+
   interface Visitor {
     readonly context: BrowserContext;
     readonly locale: 'en' | 'uk';

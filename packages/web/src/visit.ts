@@ -47,7 +47,8 @@ export function continueVisit(head: number, log: string): Visit {
   const found = stored(KEY) as Visit | undefined;
   const before = found?.log === log ? found : undefined;
   const last = { seq: Math.max(head, before?.last.seq ?? 0), time: Date.now() };
-  const isOn = before !== undefined && last.time - before.last.time < PAUSE_MS;
+  // The clock may have been set back.
+  const isOn = before !== undefined && Math.abs(last.time - before.last.time) < PAUSE_MS;
   const visit: Visit =
     before === undefined
       ? { log, last, read: {} }
