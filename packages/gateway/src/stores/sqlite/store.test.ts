@@ -8,8 +8,10 @@ import { describe, it } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 
+import { callerEnded } from '../../ended-callers.ts';
 import { draftOf, metadataOf } from '../../log/log.fixture.ts';
 import { facet } from '../../log/facet.ts';
+import type { Selection } from '../../log/log.ts';
 import { seqsFound, textQuery, untilSearchable } from '../../search/search.fixture.ts';
 import { openSqliteLog } from './store.ts';
 
@@ -24,6 +26,7 @@ describe('a thread that joins the SQLite store', () => {
         workerData: connection,
         transferList: [connection.writer, connection.segments],
       });
+      const exited = once(thread, 'exit');
       const messages: unknown[] = [];
       thread.on('message', (message) => void messages.push(message));
       const reached = new Promise<void>((resolve) => {
@@ -37,7 +40,7 @@ describe('a thread that joins the SQLite store', () => {
       const own = Array.from({ length: 50 }, () => log.append(draftOf()));
       const seqs = (await Promise.all(own)).map((appended) => metadataOf(appended).seq);
       await reached;
-      await once(thread, 'exit');
+      await exited;
       const [first, ...others] = messages as [string, number[]];
       assert.match(first, /"text":"before"/);
       const all = [...seqs, ...others.flat()].toSorted((a, b) => a - b);
@@ -45,6 +48,31 @@ describe('a thread that joins the SQLite store', () => {
         all,
         Array.from({ length: 101 }, (_, at) => at + 2),
       );
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  });
+});
+
+describe('reading the SQLite store', () => {
+  it('comes last for a caller who has ended its half', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'presence-'));
+    try {
+      await using log = await openSqliteLog({ folder });
+      await Promise.all(Array.from({ length: 5000 }, () => log.append(draftOf())));
+      const { signal } = new AbortController();
+      callerEnded(signal);
+      const finished: string[] = [];
+      const readAll = async (name: string, selection: Selection): Promise<void> => {
+        for await (const _ of log.readEntries(selection));
+        finished.push(name);
+      };
+      const all: Selection = { facets: [], order: 'oldest' };
+      await Promise.all([
+        readAll('gone', { ...all, signal, limit: 4000 }),
+        readAll('waiting', all),
+      ]);
+      assert.deepEqual(finished, ['waiting', 'gone']);
     } finally {
       await rm(folder, { recursive: true, force: true });
     }

@@ -34,8 +34,8 @@ const LARGE_ROWS = 4096;
 // The facets of an entry count for its length, not as matches.
 const MATCHES = `SELECT rowid AS id, bm25(texts, 1.0, 0.0) AS rank FROM texts
   WHERE texts MATCH ? AND ${IN_ROWS} ORDER BY rowid LIMIT ?`;
-// FTS5 counts all matches of the segment for each statement: few statements with many matches cost least.
 const ANY = `SELECT 1 FROM texts WHERE texts MATCH ? AND ${IN_ROWS} LIMIT 1`;
+// FTS5 counts all matches of the segment for each statement: few statements with many matches cost least.
 const BEST = `WITH matches AS MATERIALIZED (${MATCHES})
   SELECT id, rank, count, last
   FROM (SELECT count(*) AS count, max(id) AS last FROM matches) CROSS JOIN matches
