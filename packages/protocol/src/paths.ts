@@ -12,7 +12,6 @@ export const ROUTES = {
 } as const;
 /** The JSON-RPC binding of A2A, and the root of its HTTP+JSON binding (PROTOCOL.md section 19). */
 export const JSON_RPC_PATH = '/a2a';
-export const REST_PATH = '/a2a/v1';
 
 export function entryPath(id: string): string {
   return `/api/entries/${id}`;

@@ -16,8 +16,7 @@ export function mcpCommand(context: ProcessContext): Command {
   return addGuide(command, {
     examples: [`presence mcp --url ${DEFAULT_URL}`],
     exitCodes: [0, 1],
-    notes:
-      'Messages to the gateway may have any length. Its results have some 64 KiB, and arguments that they repeat: an answer that goes on for 256 MiB is not read on, and the request is answered with an error.',
+    notes: 'A message may have up to 1 MiB.',
   });
 }
 

@@ -25,13 +25,11 @@ export async function streamEvents(
   context: DoorRequest,
   events: AsyncIterable<unknown>,
   format: EventFormat,
-  started: () => void,
 ): Promise<void> {
   const { app, request, response } = context;
   const iterator = events[Symbol.asyncIterator]();
   try {
     const first = await iterator.next();
-    started();
     if (isDisconnected(context)) return;
     response.writeHead(200, { ...EVENT_STREAM_HEADERS, ...vary() });
     if (request.method === 'HEAD') {

@@ -1,7 +1,5 @@
 /** JSON texts byte for byte: cut out of a message, or inserted into one, without parsing them. */
-import { randomUUID } from 'node:crypto';
-
-import { nextTurn, yieldPeriodically } from '../fair-turns.ts';
+import { nextTurn } from '../fair-turns.ts';
 import { JsonHandler, type ValueType } from './handler.ts';
 import { JsonScanner } from './scanner.ts';
 
@@ -29,38 +27,8 @@ export async function rawMembers(bytes: Buffer): Promise<readonly RawMember[]> {
   return handler.members;
 }
 
-/** The value at a path of member names. Of members with the same name the last one counts. */
-export async function rawValue(
-  bytes: Buffer,
-  path: readonly string[],
-): Promise<Buffer | undefined> {
-  let value: Buffer | undefined = bytes;
-  for (const name of path) {
-    value = value && lastValue(value, await rawMembers(value), name);
-  }
-  return value;
-}
 
-/** The value of the member with this name in each element of an array. */
-export async function rawValueOfEach(array: Buffer, name: string): Promise<(Buffer | undefined)[]> {
-  const fair = yieldPeriodically();
-  const values: (Buffer | undefined)[] = [];
-  for (const { valueStart, end } of await rawMembers(array)) {
-    values.push(await rawValue(array.subarray(valueStart, end), [name]));
-    await fair();
-  }
-  return values;
-}
 
-/** The value of the last member with this name, out of the bytes that the members were read from. */
-export function lastValue(
-  bytes: Buffer,
-  members: readonly RawMember[],
-  name: string,
-): Buffer | undefined {
-  const member = members.findLast((each) => each.name === name);
-  return member && bytes.subarray(member.valueStart, member.end);
-}
 
 class MemberHandler extends JsonHandler {
   readonly members: RawMember[] = [];
@@ -94,31 +62,5 @@ class MemberHandler extends JsonHandler {
   override endName(at: number): void {
     const name = this.#bytes.toString('utf8', this.#nameStart, this.offset + at);
     this.#name = String(JSON.parse(name));
-  }
-}
-
-/** Marks a placeholder. No visitor ever sees it. */
-const MARK = randomUUID();
-const PLACEHOLDER = new RegExp(`"${MARK}:(\\d+)"`, 'g');
-
-/** Texts that replace placeholders when the value around them is printed. */
-export class RawJson {
-  readonly #texts: string[] = [];
-
-  /** A string to put into a value where this text shall stand. */
-  placeholder(text: string): string {
-    return `${MARK}:${this.#texts.push(text) - 1}`;
-  }
-
-  /** May be called for a part of a value: the placeholders stay in use. */
-  stringify(value: unknown): string {
-    return JSON.stringify(value).replace(PLACEHOLDER, (_, at) => this.#texts[Number(at)] ?? 'null');
-  }
-
-  /** Ends the use of all placeholders, so that an endless stream of values holds no texts. */
-  stringifyLast(value: unknown): string {
-    const text = this.stringify(value);
-    this.#texts.splice(0);
-    return text;
   }
 }

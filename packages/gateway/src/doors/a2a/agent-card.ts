@@ -1,11 +1,8 @@
-/** The agent card of the gateway, which readers of A2A 1.0 and of 0.3 understand. */
-import { JSON_RPC_PATH, KINDS, REST_PATH, type Kind } from '@open-presence/protocol';
+/** The agent card of the gateway, for readers of A2A 1.0. */
+import { JSON_RPC_PATH, KINDS, type Kind } from '@open-presence/protocol';
 
 import type { JsonObject, Localization } from '../../http/route-description.ts';
 import { KIND_SKILLS, READING_SKILLS, type ReadingSkill } from './skills.ts';
-
-/** The media type of the HTTP+JSON binding. */
-export const A2A_TYPE = 'application/a2a+json';
 
 const MODES = ['application/json', 'text/plain'];
 
@@ -14,15 +11,9 @@ interface Card extends JsonObject {
   readonly skills: readonly object[];
 }
 
-/** Readers of 0.3 know no `supportedInterfaces`, and take the first three members after the skills. */
 export function cardOf(localization: Localization, address: string): Card {
   const { language, text } = localization;
   const name = text(language.service);
-  const versions = [
-    ['JSONRPC', JSON_RPC_PATH, '1.0'],
-    ['HTTP+JSON', REST_PATH, '1.0'],
-    ['JSONRPC', JSON_RPC_PATH, '0.3'],
-  ] as const;
   return {
     name,
     description: [language.invitation, language.labels.plainText, language.labels.trust]
@@ -34,12 +25,9 @@ export function cardOf(localization: Localization, address: string): Card {
     defaultInputModes: MODES,
     defaultOutputModes: MODES,
     skills: skillsOf(localization),
-    protocolVersion: '0.3.0',
-    url: address + JSON_RPC_PATH,
-    preferredTransport: 'JSONRPC',
-    supportedInterfaces: versions.map(([protocolBinding, path, protocolVersion]) => {
-      return { url: address + path, protocolBinding, protocolVersion };
-    }),
+    supportedInterfaces: [
+      { url: address + JSON_RPC_PATH, protocolBinding: 'JSONRPC', protocolVersion: '1.0' },
+    ],
     provider: { organization: name, url: `${address}/` },
   };
 }

@@ -19,11 +19,10 @@ import {
   requireLogOrder,
 } from '../../intake/parameter-faults.ts';
 import type { JsonObject } from '../../json/json-object.ts';
-import type { RawJson } from '../../json/raw-json.ts';
 import type { Entry, Withholding } from '../../log/log.ts';
 import { visitorFor } from '../../operations/who-is-here.ts';
 import type { DoorRequest } from '../context.ts';
-import { entryPlaceholder, visitorPart } from './messages/parts.ts';
+import { entryValue, visitorPart } from './messages/parts.ts';
 import { parametersOf, selectionOf } from './messages/read-entries.ts';
 
 const ID_PREFIX = 'follow-';
@@ -104,7 +103,7 @@ const OTHER_CONTEXT =
 export async function* followTask(
   context: DoorRequest,
   task: Task,
-  { signal, rawJson }: { readonly signal: AbortSignal; readonly rawJson: RawJson },
+  { signal }: { readonly signal: AbortSignal },
 ): AsyncGenerator<StreamResponse, void, undefined> {
   const { id: taskId, contextId } = task;
   const parameters = await taskParameters(context, taskId);
@@ -113,7 +112,7 @@ export async function* followTask(
   const reader = visitorFor(app, parameters.get('as'), parameters.get('room'));
   using _present = reader && app.presence.openStream(reader);
   for await (const entry of followedEntries(context, parameters, signal)) {
-    const artifact = await artifactOf(context, entry, rawJson);
+    const artifact = await artifactOf(context, entry);
     // Takes the place of an artifact with the same id.
     const flags = { append: false, lastChunk: true, metadata: undefined };
     yield {
@@ -171,13 +170,13 @@ function isAmong({ metadata }: Withholding, parameters: URLSearchParams): boolea
   );
 }
 
-async function artifactOf(context: DoorRequest, entry: Entry, rawJson: RawJson): Promise<Artifact> {
+async function artifactOf(context: DoorRequest, entry: Entry): Promise<Artifact> {
   const { id, kind, seq } = entry.metadata;
   return {
     artifactId: id,
     name: kind,
     description: '',
-    parts: [visitorPart(context, { entry: await entryPlaceholder(entry, rawJson) })],
+    parts: [visitorPart(context, { entry: await entryValue(entry) })],
     metadata: { seq },
     extensions: [],
   };

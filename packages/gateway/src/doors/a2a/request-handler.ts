@@ -1,16 +1,14 @@
-/** Handles the requests of one HTTP request, for the SDK's transports of every binding. */
+/** Handles the requests of one HTTP request, for the SDK's transport. */
 import {
-  ExtendedAgentCardNotConfiguredError,
   PushNotificationNotSupportedError,
   RequestMalformedError,
   TaskNotCancelableError,
   UnsupportedOperationError,
 } from '@a2a-js/sdk/errors';
-import type { A2ARequestHandler, ServerCallContext } from '@a2a-js/sdk/server';
+import type { A2ARequestHandler } from '@a2a-js/sdk/server';
 import {
   AgentCard,
   type CancelTaskRequest,
-  type GetExtendedAgentCardRequest,
   type GetTaskRequest,
   type ListTasksResponse,
   type Message,
@@ -22,7 +20,6 @@ import {
 } from '@a2a-js/sdk';
 
 import { publicAddressOf } from '../../http/public-address.ts';
-import type { RawJson } from '../../json/raw-json.ts';
 import { localizationFor, type DoorRequest } from '../context.ts';
 import { cardOf } from './agent-card.ts';
 import { toA2aError } from './errors.ts';
@@ -32,21 +29,18 @@ import { agentMessage, dataAsText } from './messages/parts.ts';
 import { readingRequestIn } from './messages/read-entries.ts';
 import {
   receivedMessage,
-  type MessageSource,
   type ReceivedMessage,
 } from './messages/received-message.ts';
 import { storeMessage } from './messages/store-message.ts';
 
-export interface A2aRequest extends MessageSource {
+export interface A2aRequest {
   readonly context: DoorRequest;
-  readonly rawJson: RawJson;
   /** Aborted when the caller leaves or the gateway stops. */
   readonly signal: AbortSignal;
 }
 
 export class RequestHandler implements A2ARequestHandler {
   readonly #request: A2aRequest;
-  #called = false;
 
   readonly createTaskPushNotificationConfig = rejectPush;
   readonly getTaskPushNotificationConfig = rejectPush;
@@ -57,30 +51,24 @@ export class RequestHandler implements A2ARequestHandler {
     this.#request = request;
   }
 
-  /** Whether the SDK could parse the request. */
-  get called(): boolean {
-    return this.#called;
-  }
-
   async getAgentCard(): Promise<AgentCard> {
     const { context } = this.#request;
     return AgentCard.fromJSON(cardOf(localizationFor(context), publicAddressOf(context)));
   }
 
   async sendMessage(params: SendMessageRequest): Promise<Message | Task> {
-    this.#called = true;
     return await this.#withA2aErrors(async () => {
-      const { context, rawJson } = this.#request;
+      const { context } = this.#request;
       const received = await this.#receive(params);
       const { contextId } = received.message;
-      const reading = await readingRequestIn(received);
+      const reading = readingRequestIn(received);
       if (reading?.skill === 'follow') {
         const task = await createTask(context, reading.fields, contextId);
         return reading.notes.length === 0 ? task : { ...task, metadata: { notes: reading.notes } };
       }
       const answer =
         reading === undefined
-          ? await storeMessage(context, received, rawJson)
+          ? await storeMessage(context, received)
           : agentMessage(await answerReading(this.#request, reading.skill, reading), contextId);
       return { ...answer, parts: this.#acceptedParts(params, answer.parts) };
     });
@@ -88,18 +76,20 @@ export class RequestHandler implements A2ARequestHandler {
 
   async #receive(params: SendMessageRequest): Promise<ReceivedMessage> {
     const { message, metadata, configuration } = params;
-    if (message === undefined) throw new RequestMalformedError(NO_MESSAGE);
+    // The SDK takes parts of the wrong form for none.
+    if (message === undefined || message.parts.length === 0)
+      throw new RequestMalformedError(NO_MESSAGE);
     // Whoever asks to be called back would wait for it.
     if (configuration?.taskPushNotificationConfig !== undefined) return await rejectPush();
     const contextId = await contextIdOf(this.#request.context, message);
-    return await receivedMessage({ ...message, contextId }, metadata, this.#request);
+    return receivedMessage({ ...message, contextId }, metadata);
   }
 
   /** Data become text for a caller that does not accept JSON. */
   #acceptedParts({ configuration }: SendMessageRequest, parts: Part[]): Part[] {
     const modes = configuration?.acceptedOutputModes ?? [];
     const acceptsData = modes.length === 0 || modes.some((mode) => /json|\*/.test(mode));
-    return acceptsData ? parts : parts.map((part) => dataAsText(part, this.#request.rawJson));
+    return acceptsData ? parts : parts.map((part) => dataAsText(part));
   }
 
   async *sendMessageStream(
@@ -120,7 +110,6 @@ export class RequestHandler implements A2ARequestHandler {
   }
 
   async getTask({ id }: GetTaskRequest): Promise<Task> {
-    this.#called = true;
     return await this.#withA2aErrors(() => findTask(this.#request.context, id));
   }
 
@@ -146,13 +135,7 @@ export class RequestHandler implements A2ARequestHandler {
     }
   }
 
-  async getAuthenticatedExtendedAgentCard(
-    _?: GetExtendedAgentCardRequest,
-    call?: ServerCallContext,
-  ): Promise<never> {
-    // Version 0.3 has no other error for it.
-    if (call?.requestedVersion === '0.3')
-      throw new ExtendedAgentCardNotConfiguredError(NO_EXTENDED_CARD);
+  async getAuthenticatedExtendedAgentCard(): Promise<never> {
     throw new UnsupportedOperationError(NO_EXTENDED_CARD);
   }
 
@@ -170,7 +153,7 @@ async function rejectPush(): Promise<never> {
 }
 
 const NOT_CANCELABLE = 'Cannot cancel the task: it ends when its reader leaves.';
-const NO_MESSAGE = 'Cannot read the message: "message" is missing.';
+const NO_MESSAGE = 'Cannot read the message: it needs "parts", as in {"message":{"messageId":"1","role":"ROLE_USER","parts":[{"text":"…"}]}}.';
 const NO_EXTENDED_CARD =
   'Cannot answer an extended agent card: the agent card has everything, for everybody.';
 const NO_PUSH =

@@ -32,12 +32,10 @@ import { RETRY_AFTER, sendProblem } from '../../http/response/problem.ts';
 import { jsonBody, sendResponse } from '../../http/response/response.ts';
 import { EVENT_STREAM } from '../../http/routing/door.ts';
 import type { DoorContext, DoorRequest, ProtocolDoor } from '../context.ts';
-import { receiveMessage } from '../large-message.ts';
-import { parseMessage, toFault, type MessageFault, type ParsedMessage } from './json-rpc.ts';
-import { parseInTurn, SHAPE } from './large-message.ts';
+import { receiveMessage } from '../json-message.ts';
+import { faultOf, faultOfBody, readArguments, type MessageFault } from './json-rpc.ts';
 import type { SdkHandler } from './sdk-handler.ts';
 import { SERVER_CARD_TYPE, serverCard } from './server-card.ts';
-import type { McpRequest } from './tools/tool-call.ts';
 
 type HandlerFor = (app: DoorContext) => Promise<SdkHandler>;
 
@@ -51,16 +49,9 @@ export function receiveMessages(createHandler: HandlerFor): (context: DoorReques
   };
   return (context) => {
     receiveMessage(context, {
-      shape: SHAPE,
-      handleSmall: (bytes) => handle(context, parseMessage(bytes), handlerFor),
-      async handleLarge(received) {
-        await using unwrapped = await received.unwrapped(context.app.temporaryFolder);
-        const large = unwrapped ?? received;
-        await parseInTurn(large, (parsed, release) =>
-          handle(context, parsed, handlerFor, { large, release }),
-        );
-      },
-      refuse: (error) => refuse(context, statusOf(error.code), toFault(error)),
+      handle: (message) => handle(context, message, handlerFor),
+      refuse: (error) =>
+        refuse(context, statusOf(error.code), faultOfBody(error.code, error.message)),
     });
   };
 }
@@ -115,26 +106,18 @@ const NO_STREAM =
 
 async function handle(
   context: DoorRequest,
-  parsed: ParsedMessage,
+  message: unknown,
   handlerFor: HandlerFor,
-  source: Pick<McpRequest, 'large' | 'release'> = SMALL,
 ): Promise<void> {
-  const { app } = context;
   if (isDisconnected(context)) return;
   const foreignPage = foreignPageFault(context);
-  if (foreignPage !== undefined) {
-    sendForeignPage(context, foreignPage);
-    return;
-  }
-  if ('fault' in parsed) {
-    await refuse(context, 400, parsed.fault);
-    return;
-  }
-  const handler = await handlerFor(app);
-  await handler.handle({ context, ...parsed, ...source });
+  if (foreignPage !== undefined) return sendForeignPage(context, foreignPage);
+  const fault = faultOf(message);
+  if (fault !== undefined) return await refuse(context, 400, fault);
+  readArguments(message);
+  const handler = await handlerFor(context.app);
+  await handler.handle({ context, message });
 }
-
-const SMALL = { large: undefined, release: (): void => {} };
 
 async function refuse(context: DoorRequest, status: number, fault: MessageFault): Promise<void> {
   const { id, code, message } = fault;

@@ -12,21 +12,18 @@ export interface SendOptions {
   readonly isSubscription: boolean;
   /** Whether the headers are sent before there is a result. */
   readonly isLongPolling: boolean;
-  /** Called when the response has started. */
-  readonly release: () => void;
 }
 
 export async function sendSdkResponse(
   response: ServerResponse,
   { status, headers, body }: Response,
-  { isSubscription, isLongPolling, release }: SendOptions,
+  { isSubscription, isLongPolling }: SendOptions,
 ): Promise<void> {
   if (response.destroyed) return;
   const { connection: _, ...own } = Object.fromEntries(headers);
   response.writeHead(status, { ...own, ...NO_STORE, ...COMMON_HEADERS });
   if (isLongPolling) {
     response.flushHeaders();
-    release();
   }
   const reader: BodyReader | undefined = body?.getReader();
   if (reader === undefined) {
@@ -34,18 +31,16 @@ export async function sendSdkResponse(
     return;
   }
   response.once('close', () => void reader.cancel().catch(() => {}));
-  await (isSubscription ? sendNotifications : sendBody)(response, reader, release);
+  await (isSubscription ? sendNotifications : sendBody)(response, reader);
   if (!response.destroyed) response.end();
 }
 
 async function sendBody(
   response: ServerResponse,
   body: BodyReader,
-  release: () => void,
 ): Promise<void> {
   const halves = new HalfSurrogates();
   for (let step = await body.read(); !step.done; step = await body.read()) {
-    release();
     if (response.destroyed) return;
     if (!response.write(halves.replace(step.value))) await drained(response, response);
   }
@@ -58,7 +53,6 @@ async function sendBody(
 async function sendNotifications(
   response: ServerResponse,
   body: BodyReader,
-  release: () => void,
 ): Promise<void> {
   const pending = new Set<string>();
   let isStalled = false;
@@ -67,7 +61,6 @@ async function sendNotifications(
     pending.clear();
   });
   for (let step = await body.read(); !step.done; step = await body.read()) {
-    release();
     if (response.destroyed) return;
     const notification = replaceHalves(step.value);
     if (isStalled) pending.add(notification.toString());

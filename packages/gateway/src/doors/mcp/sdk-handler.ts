@@ -69,7 +69,7 @@ export class SdkHandler {
   }
 
   async handle(mcpRequest: McpRequest): Promise<void> {
-    const { context, message, release } = mcpRequest;
+    const { context, message } = mcpRequest;
     if (this.#isShuttingDown) {
       await sendProblem(context, new GatewayError('unavailable', SHUTTING_DOWN));
       return;
@@ -88,9 +88,8 @@ export class SdkHandler {
     else this.#active += 1;
     try {
       const isStreaming = isLongPolling && acceptsEventStream(context);
-      if (isLongPolling && !isStreaming) release();
       const sdkResponse = await this.#respond(mcpRequest, request, isStreaming);
-      const options = { isSubscription, isLongPolling: isStreaming, release };
+      const options = { isSubscription, isLongPolling: isStreaming };
       await sendSdkResponse(context.response, sdkResponse, options);
     } finally {
       if (!isSubscription) this.#active -= 1;

@@ -61,7 +61,7 @@ class GatewayServer extends Server {
 type RequestHandler = (request: JSONRPCRequest, context: ServerContext) => Promise<Result>;
 
 export function createServer(
-  { context, bytes, large, message }: McpRequest,
+  { context }: McpRequest,
   era: 'legacy' | 'modern',
 ): Server {
   const { app, response } = context;
@@ -81,11 +81,10 @@ export function createServer(
     },
   );
   const contextOf = ({ mcpReq }: ServerContext): ToolContext => {
-    const { id, signal } = mcpReq;
+    const { signal } = mcpReq;
     const sendProgress = progressSender(response, mcpReq);
-    const headerKey: ToolContext['headerKey'] = () =>
-      headerKeyOf(context.request, indexOf(id, message));
-    const source = { bytes, large, id, headerKey, signal };
+    const headerKey = () => headerKeyOf(context.request, 0);
+    const source = { headerKey, signal };
     return { app, response, ...localization, ...source, notes: [], sendProgress };
   };
   handleTools(server, localization, contextOf);
@@ -93,11 +92,6 @@ export function createServer(
   handlePrompts(server, localization);
   handleEvents(server, localization, contextOf);
   return server;
-}
-
-/** Where in a batch the request with this id is; 0 for a message that is none. */
-function indexOf(id: string | number, message: unknown): number {
-  return Array.isArray(message) ? message.findIndex((each) => toJsonObject(each)['id'] === id) : 0;
 }
 
 /** Undefined for a caller who gave no token. */

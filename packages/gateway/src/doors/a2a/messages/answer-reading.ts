@@ -4,7 +4,6 @@ import { RequestMalformedError } from '@a2a-js/sdk/errors';
 import { GatewayError } from '@open-presence/protocol';
 
 import { toJsonObject, type JsonObject } from '../../../json/json-object.ts';
-import type { RawJson } from '../../../json/raw-json.ts';
 import { catchUpParts } from '../../../operations/catch-up/catch-up-answers.ts';
 import { findEntry } from '../../../operations/find-entry.ts';
 import { everythingScope } from '../../../operations/listing-scope.ts';
@@ -23,7 +22,7 @@ import { untilSeen } from '../../../operations/until-seen.ts';
 import { presencePage, visitorFor } from '../../../operations/who-is-here.ts';
 import type { DoorRequest } from '../../context.ts';
 import type { ReadingSkill } from '../skills.ts';
-import { dataPart, entryPlaceholder, visitorPart } from './parts.ts';
+import { dataPart, entryValue, visitorPart } from './parts.ts';
 import {
   PAGE_SIZE,
   parameterFields,
@@ -35,7 +34,6 @@ import {
 
 export interface AnswerContext {
   readonly context: DoorRequest;
-  readonly rawJson: RawJson;
   /** Aborted when the caller leaves or the gateway stops. */
   readonly signal: AbortSignal;
 }
@@ -67,9 +65,9 @@ type Answer = (answer: AnswerContext, fields: JsonObject) => Promise<Part[]>;
 
 const ANSWERS: Readonly<Record<Exclude<ReadingSkill, 'follow'>, Answer>> = {
   'catch-up': catchUp,
-  async read({ context, rawJson, signal }, fields) {
+  async read({ context, signal }, fields) {
     await waitForListing(context.app, everythingScope(), parametersOf(fields), signal);
-    return await readEntries(context, fields, { rawJson, signal });
+    return await readEntries(context, fields, { signal });
   },
   search,
   'get-entry': getEntry,
@@ -97,7 +95,7 @@ async function catchUp({ context, signal }: AnswerContext, fields: JsonObject): 
 }
 
 async function search(
-  { context, rawJson, signal }: AnswerContext,
+  { context, signal }: AnswerContext,
   fields: JsonObject,
 ): Promise<Part[]> {
   const { app } = context;
@@ -111,7 +109,7 @@ async function search(
   const matches: Match[] = [];
   const end = await readPage(matchesOf(app.log, request), PAGE_SIZE, async (entry) => {
     const snippet = await snippetOf(app.log, entry, selection);
-    results.push({ entry: await entryPlaceholder(entry, rawJson), snippet });
+    results.push({ entry: await entryValue(entry), snippet });
     matches.push(entry);
     return entry.size;
   });
@@ -131,11 +129,11 @@ async function search(
   return [dataPart(own), visitorPart(context, { results })];
 }
 
-async function getEntry({ context, rawJson }: AnswerContext, { id }: JsonObject): Promise<Part[]> {
+async function getEntry({ context }: AnswerContext, { id }: JsonObject): Promise<Part[]> {
   if (typeof id !== 'string') throw noId();
   try {
     const entry = await findEntry(context.app.log, id);
-    return [visitorPart(context, { entry: await entryPlaceholder(entry, rawJson) })];
+    return [visitorPart(context, { entry: await entryValue(entry) })];
   } catch (error) {
     if (!(error instanceof GatewayError) || error.code !== 'not-found') throw error;
     // A2A has an error only for unknown tasks. This one is an error of the request and names its code.

@@ -10,14 +10,12 @@ import { isKind, quoted, visitorName, type Kind } from '@open-presence/protocol'
 
 import { hashIdempotencyKey } from '../../../intake/idempotency-key.ts';
 import { toJsonObject, type JsonObject } from '../../../json/json-object.ts';
-import { stringify } from '../errors.ts';
 import { headerKeyOf } from '../../request-key.ts';
 import { requestedSkill } from '../skills.ts';
 import type { ReceivedMessage } from './received-message.ts';
 
 interface EntryBody {
   readonly kind: Kind;
-  /** Perhaps with tokens for what is in the file of a large message. */
   readonly json: string;
 }
 
@@ -44,11 +42,11 @@ function bodiesOf(received: ReceivedMessage): EntryBody[] {
   const { message, metadata } = received;
   const texts: string[] = [];
   const bodies: EntryBody[] = [];
-  for (const [index, part] of message.parts.entries()) {
+  for (const part of message.parts) {
     const { content } = part;
     if (content?.$case === 'text') texts.push(content.value);
     else if (content?.$case === 'data') {
-      bodies.push({ kind: dataKind(metadata, part), json: received.rawData(index) ?? 'null' });
+      bodies.push({ kind: dataKind(metadata, part), json: JSON.stringify(content.value ?? null) });
     } else throw new ContentTypeNotSupportedError(UNSUPPORTED);
   }
   if (texts.length > 0) bodies.unshift(textBody(metadata, texts.join('\n\n')));
@@ -84,7 +82,7 @@ function textBody(metadata: JsonObject, text: string): EntryBody {
   const defaultType = isMissing(identity) ? undefined : DEFAULT_IDENTITY_TYPE;
   const { identityType = defaultType } = metadata;
   const author = kind === 'resonance' ? { ai_identity, seeking } : { identity, identityType };
-  return { kind, json: stringify({ text, ...author, room, to, inReplyTo }) };
+  return { kind, json: JSON.stringify({ text, ...author, room, to, inReplyTo }) };
 }
 
 /** Whether an author is not given, or by white space alone. */

@@ -4,7 +4,6 @@ import { randomUUID } from 'node:crypto';
 import { Role, type Message, type Part } from '@a2a-js/sdk';
 import { entryHead, entryPath } from '@open-presence/protocol';
 
-import type { RawJson } from '../../../json/raw-json.ts';
 import type { Entry } from '../../../log/log.ts';
 import { readEntryText } from '../../../operations/find-entry.ts';
 import { localizationFor, type DoorRequest } from '../../context.ts';
@@ -32,11 +31,11 @@ export function visitorPart(context: DoorRequest, value: unknown): Part {
 }
 
 /** Turns data into text, with its note in front of it. */
-export function dataAsText(part: Part, rawJson: RawJson): Part {
+export function dataAsText(part: Part): Part {
   const { content, metadata } = part;
   if (content?.$case !== 'data') return part;
   const note = typeof metadata?.['note'] === 'string' ? `${metadata['note']}\n` : '';
-  const value = `${note}${rawJson.stringify(content.value)}`;
+  const value = `${note}${JSON.stringify(content.value)}`;
   return { ...part, content: { $case: 'text', value }, mediaType: 'text/plain' };
 }
 
@@ -54,11 +53,9 @@ export function agentMessage(parts: Part[], contextId: string): Message {
   };
 }
 
-/** A placeholder for the entry byte for byte; for a large one, see `MAX_ENTRY_SIZE`. */
-export async function entryPlaceholder(entry: Entry, rawJson: RawJson): Promise<string> {
+/** For a large one, see `MAX_ENTRY_SIZE`. */
+export async function entryValue(entry: Entry): Promise<unknown> {
   const { metadata, size } = entry;
-  if (size <= MAX_ENTRY_SIZE) return rawJson.placeholder(await readEntryText(entry));
-  return rawJson.placeholder(
-    `${entryHead(metadata)},"path":"${entryPath(metadata.id)}","size":${size}}`,
-  );
+  if (size <= MAX_ENTRY_SIZE) return JSON.parse(await readEntryText(entry));
+  return JSON.parse(`${entryHead(metadata)},"path":"${entryPath(metadata.id)}","size":${size}}`);
 }

@@ -10,7 +10,6 @@ import {
 } from '../../../intake/parameter-faults.ts';
 import { parseSearchSelection, parseSelection } from '../../../intake/selection.ts';
 import { toJsonObject, type JsonObject } from '../../../json/json-object.ts';
-import type { RawJson } from '../../../json/raw-json.ts';
 import type { Selection } from '../../../log/log.ts';
 import { NearNames } from '../../../near-names.ts';
 import { CATCH_UP_PARAMETERS } from '../../../operations/catch-up/read-catch-up.ts';
@@ -21,8 +20,8 @@ import { searchNotes, untilSearchable } from '../../../operations/search-waterma
 import type { DoorRequest } from '../../context.ts';
 import { LISTING_PARAMETERS } from '../../listing-parameters.ts';
 import { isReading, requestedSkill, skillNamed, type ReadingSkill } from '../skills.ts';
-import { dataPart, entryPlaceholder, visitorPart } from './parts.ts';
-import { ValueReader, type ReceivedMessage } from './received-message.ts';
+import { dataPart, entryValue, visitorPart } from './parts.ts';
+import type { ReceivedMessage } from './received-message.ts';
 
 /** A page ends with the entry by which its entries have this size, in bytes. */
 export const PAGE_SIZE: number = 256 * 1024;
@@ -53,11 +52,10 @@ const WAITING: ReadonlySet<ReadingSkill> = new Set(['read', 'search']);
  * Undefined for a message that does not request to read. Throws if it has other data, which might be
  * meant as an entry. Text beside the request is not stored; a search without `q` looks for it.
  */
-export async function readingRequestIn({
+export function readingRequestIn({
   message,
   metadata,
-  large,
-}: ReceivedMessage): Promise<ReadingRequest | undefined> {
+}: ReceivedMessage): ReadingRequest | undefined {
   const data = message.parts.flatMap(({ content, metadata: partMetadata = {} }) => {
     if (content?.$case !== 'data') return [];
     const members = toJsonObject(content.value);
@@ -67,13 +65,12 @@ export async function readingRequestIn({
   const skill = requests.map((request) => request.skill).find(isReading);
   if (skill === undefined) return undefined;
   if (data.length > 1) throw new RequestMalformedError(OTHER_DATA);
-  const values = new ValueReader(large);
-  const texts: unknown[] = [];
+  const texts: string[] = [];
   for (const { content } of message.parts) {
-    if (content?.$case === 'text') texts.push(await values.read(content.value));
+    if (content?.$case === 'text') texts.push(content.value);
   }
   const words = skill === 'search' && texts.length > 0 ? { q: texts.join(' ') } : {};
-  const members = toJsonObject(await values.read(requests[0]?.members));
+  const members = toJsonObject(requests[0]?.members);
   const near = MEMBERS[skill];
   const given = Object.entries({ ...words, ...metadata, ...members });
   const fields = Object.fromEntries(given.filter(([name]) => near.has(name)));
@@ -147,7 +144,7 @@ const REFUSED = { skip: 'only a search can skip results; read on with "next"' };
 export async function readEntries(
   context: DoorRequest,
   fields: JsonObject,
-  { rawJson, signal }: { readonly rawJson: RawJson; readonly signal: AbortSignal },
+  { signal }: { readonly signal: AbortSignal },
 ): Promise<Part[]> {
   const { log } = context.app;
   const parameters = parametersOf(fields);
@@ -160,12 +157,12 @@ export async function readEntries(
   const watermark = isSearch ? log.searchWatermark() : undefined;
   const notes = searchNotes(parameters, selected, { head, watermark });
   const selection = pageSelection(selected, parameters, head);
-  const entries: string[] = [];
+  const entries: unknown[] = [];
   const end = await readPage(
     log.readEntries({ ...selection, signal }),
     PAGE_SIZE,
     async (entry) => {
-      entries.push(await entryPlaceholder(entry, rawJson));
+      entries.push(await entryValue(entry));
       return entry.size;
     },
   );

@@ -35,7 +35,6 @@ export function isEventStream(message: unknown): boolean {
 export async function streamNotifications({
   context,
   message,
-  release,
 }: McpRequest): Promise<void> {
   const { id, params } = toJsonObject(message);
   const { app } = context;
@@ -48,7 +47,7 @@ export async function streamNotifications({
       error: errorFrame(app, id),
       end: `data: ${JSON.stringify({ jsonrpc: '2.0', id, result: ENDED })}`,
     };
-    await streamEvents(context, events, format, release);
+    await streamEvents(context, events, format);
   } catch (error) {
     const body = jsonBody({ jsonrpc: '2.0', id, error: errorOf(app, error) });
     await sendResponse(context, { status: 200, type: JSON_TYPE, headers: NO_STORE, body });

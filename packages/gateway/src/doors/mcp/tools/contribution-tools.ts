@@ -5,13 +5,10 @@ import { GatewayError, entryPath, type Kind, type EntryMetadata } from '@open-pr
 import type { Localization } from '../../../http/route-description.ts';
 import { hashIdempotencyKey } from '../../../intake/idempotency-key.ts';
 import { isJsonObject, type JsonObject } from '../../../json/json-object.ts';
-import { isObjectText } from '../../../json/string-text.ts';
 import { appendOnce, draftFor, metadataOf } from '../../../operations/contribution/append.ts';
 import { notesOn } from '../../../operations/contribution/draft-notes.ts';
 import { companionsFor, nextActions } from '../../../operations/contribution/first-contact.ts';
 import { withheldMember } from '../../../operations/withholding/withholdings.ts';
-import type { CutValue, LargeMessage } from '../../large-message.ts';
-import { rawArguments, takeMembers } from '../json-rpc.ts';
 import { entryUri } from '../resources.ts';
 import { callToolResult, stampObject, type ToolResult } from './results.ts';
 import { callOfRead, CONTRIBUTION_TOOLS, OWN_ARGUMENTS, type ToolContext } from './tool-call.ts';
@@ -92,7 +89,7 @@ async function appendArguments(
   kind: Kind,
 ): Promise<StoredEntry> {
   const { app } = context;
-  const { key, body } = await readArguments(context, args);
+  const { key, body } = readArguments(context, args);
   const draft = await draftFor(app, { kind, body, key });
   const result = await appendOnce(app.log, draft);
   const metadata = metadataOf(result);
@@ -101,76 +98,34 @@ async function appendArguments(
   return { metadata, notes: await notesOn(app.log, draft), withheld };
 }
 
-/** The idempotency key, and the body of the entry: the other arguments byte for byte. */
-async function readArguments(
-  { bytes, large, id, headerKey }: ToolContext,
-  args: JsonObject,
-): Promise<{
-  key: Uint8Array | undefined;
-  body: Uint8Array | AsyncIterable<Uint8Array>;
-}> {
-  const cut = large?.cutValue(args);
-  if (large !== undefined && cut !== undefined) {
-    const key = parseKey(await large.keptMember(cut, 'idempotencyKey')) ?? headerKey();
-    const isWhole = cut.kept.length + cut.apart.length === 0;
-    const further = await furtherIn(large, cut);
-    return { key, body: isWhole ? large.chunks(cut) : large.otherMembers(cut, further) };
-  }
-  const object = await rawArguments(bytes, id);
-  const { taken, others } = await takeMembers(object, OWN_ARGUMENTS);
-  const key = parseKey(taken.idempotencyKey) ?? headerKey();
-  if (others === undefined) return { key, body: object };
-  const further = parseFurther(taken.furtherMembers);
-  const members = further === '' ? others : [...others, further];
-  return { key, body: Buffer.from(`{${members.join(',')}}`) };
+/** The idempotency key, and the body of the entry: the other arguments. */
+function readArguments(
+  { headerKey }: ToolContext,
+  { idempotencyKey, furtherMembers, ...members }: JsonObject,
+): { key: Uint8Array | undefined; body: Buffer } {
+  const key = keyIn(idempotencyKey) ?? headerKey();
+  return { key, body: Buffer.from(JSON.stringify({ ...members, ...furtherIn(furtherMembers) })) };
 }
 
-function parseKey(bytes: Buffer | undefined): Uint8Array | undefined {
-  const value = parseArgument(bytes);
-  if (value === null) return undefined;
+function keyIn(value: unknown): Uint8Array | undefined {
+  if (value === undefined || value === null) return undefined;
   if (typeof value === 'string' && value !== '') return hashIdempotencyKey(undefined, value);
   throw invalidArgument('idempotencyKey', 'must be a string of at least one character');
 }
 
-/** The members of an object, or of an object's JSON text: strict clients cannot send an open object. */
-function parseFurther(bytes: Buffer | undefined): string {
-  const value = parseArgument(bytes);
-  if (bytes === undefined || value === null) return '';
-  const text = (typeof value === 'string' ? value : bytes.toString()).trim();
-  if (!isObject(text)) throw invalidFurther();
-  return text.slice(1, -1).trim();
-}
-
-function isObject(text: string): boolean {
+/** An object, or an object's JSON text: strict clients cannot send an open object. */
+function furtherIn(value: unknown): JsonObject {
+  if (value === undefined || value === null || isJsonObject(value)) return value ?? {};
   try {
-    return isJsonObject(JSON.parse(text));
+    const read: unknown = JSON.parse(String(value));
+    if (isJsonObject(read)) return read;
   } catch {
-    return false;
+    // Said below.
   }
-}
-
-/** The same in a large message, of any length. */
-async function furtherIn(
-  large: LargeMessage,
-  { apart }: CutValue,
-): Promise<AsyncIterable<Uint8Array> | undefined> {
-  const value = apart.at(-1);
-  if (value === undefined || value.type === 'null') return undefined;
-  if (value.type === 'object') return large.chunks(value);
-  if (value.type === 'string' && (await isObjectText(large.textIn(value))))
-    return large.textIn(value);
-  throw invalidFurther();
-}
-
-function invalidFurther(): GatewayError {
-  return invalidArgument(
+  throw invalidArgument(
     'furtherMembers',
     'must be a JSON object as text, such as {"mood":"calm"}',
   );
-}
-
-function parseArgument(bytes: Buffer | undefined): unknown {
-  return bytes === undefined ? null : JSON.parse(bytes.toString());
 }
 
 function invalidArgument(name: (typeof OWN_ARGUMENTS)[number], what: string): GatewayError {

@@ -12,7 +12,6 @@ import type { Selection } from '../../../log/log.ts';
 import { everythingScope } from '../../../operations/listing-scope.ts';
 import { visitorFor } from '../../../operations/who-is-here.ts';
 import type { DoorContext, DoorRequest } from '../../context.ts';
-import type { LargeMessage } from '../../large-message.ts';
 
 export const CONTRIBUTION_TOOLS: Readonly<Record<Kind, string>> = {
   resonance: 'first_contact',
@@ -60,24 +59,13 @@ export const READ_TOOLS: readonly (readonly [
 /** A message, and the HTTP request that it came with. */
 export interface McpRequest {
   readonly context: DoorRequest;
-  /** The whole message, or the envelope of a large one. */
-  readonly bytes: Buffer;
-  /** The parsed bytes. */
   readonly message: unknown;
-  readonly large: LargeMessage | undefined;
-  /** Lets the next message have its turn. To be called once the response has started. */
-  readonly release: () => void;
 }
 
 /** The context in which a tool is called or a resource is read. */
 export interface ToolContext extends Localization {
   readonly app: DoorContext;
   readonly response: DoorRequest['response'];
-  /** The message, which may be a batch; of a large one, the envelope. */
-  readonly bytes: Buffer;
-  readonly large: LargeMessage | undefined;
-  /** The id of the JSON-RPC request in the message. */
-  readonly id: string | number;
   /** Reads the idempotency key that the header has for this call. Throws `invalid-parameter`. */
   readonly headerKey: () => Uint8Array | undefined;
   /** Sentences about arguments that have no effect. */

@@ -5,11 +5,10 @@ import { type Kind, KINDS, type Language, type Locale } from '@open-presence/pro
 import { yieldPeriodically } from '../../../fair-turns.ts';
 import { UnknownNames } from '../../../http/parameters/parameter-check.ts';
 import type { Localization } from '../../../http/route-description.ts';
-import { type JsonObject, toJsonObject } from '../../../json/json-object.ts';
+import type { JsonObject } from '../../../json/json-object.ts';
 import { NearNames } from '../../../near-names.ts';
 import { roomDocuments } from '../../../operations/rooms.ts';
 import { presencePage } from '../../../operations/who-is-here.ts';
-import { MAX_ENVELOPE_SIZE } from '../../large-message.ts';
 import { catchUp } from './catch-up-tool.ts';
 import { contribute, firstContact } from './contribution-tools.ts';
 import { getEntry } from './entry-tool.ts';
@@ -93,27 +92,19 @@ export async function argumentNotes(
     new NearNames([...taken, ...Object.keys(tool.inputSchema.properties ?? {}), READER]);
   nearByTool.set(name, near);
   const unknown = new UnknownNames();
-  const whole = await wholeArguments(context, args);
-  for (const [given, value] of Object.entries(whole)) {
+    for (const [given, value] of Object.entries(args)) {
     if (value !== null && !near.has(given)) unknown.add(given);
   }
   const yieldTurn = yieldPeriodically();
   // The tool refuses filters of another type.
-  const hasFilters = taken.length > 0 && typeof whole['filters'] === 'string';
-  const filters = hasFilters ? (await filtersIn(whole, [...taken, READER])).keys() : [];
+  const hasFilters = taken.length > 0 && typeof args['filters'] === 'string';
+  const filters = hasFilters ? (await filtersIn(args, [...taken, READER])).keys() : [];
   for (const given of filters) {
     if (!taken.includes(given) && given !== READER) unknown.add(given);
     const turn = yieldTurn();
     if (turn !== undefined) await turn;
   }
   return unknown.notes(near, 'argument');
-}
-
-/** The arguments with the parts that a large message keeps in its file. None if they are too long. */
-async function wholeArguments({ large }: ToolContext, args: JsonObject): Promise<JsonObject> {
-  const cut = large?.cutValue(args);
-  if (large === undefined || cut === undefined) return args;
-  return cut.end - cut.start > MAX_ENVELOPE_SIZE ? {} : toJsonObject(await large.value(args));
 }
 
 function contributionTool(context: Localization, kind: Kind): Tool {
