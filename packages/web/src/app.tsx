@@ -7,12 +7,10 @@ import type { ComponentChildren, ComponentType, RenderableProps, VNode } from 'p
 import { useEffect, useState } from 'preact/hooks';
 
 import { Count, useNews, WithNews } from './news.tsx';
-import type { PageData, PageName } from './page-data.ts';
+import type { PageData } from './page-data.ts';
 import { FrameContext, href, hrefIn, pathOf, useShell, useWords } from './shell.ts';
 import type { Words } from './words/en.ts';
 import { ShareLink } from './share-link.tsx';
-import { OutboxList } from './speaking/outbox/outbox-list.tsx';
-import { onOutboxChange } from './speaking/outbox/outbox.ts';
 import { Isolated } from './visitor-name.tsx';
 
 export type PageComponent = ComponentType<{ readonly data: PageData }>;
@@ -23,13 +21,11 @@ interface AppProps {
   readonly words: Words;
 }
 
-const WITH_FORMS: ReadonlySet<PageName> = new Set(['house', 'room', 'entry', 'visitor', 'write']);
-
 export function App({ data, page: Page, words }: AppProps): VNode {
   return (
     <FrameContext.Provider value={{ shell: data.shell, words }}>
       <WithNews>
-        <Layout hasForms={WITH_FORMS.has(data.page)}>
+        <Layout>
           <Page data={data} />
         </Layout>
       </WithNews>
@@ -37,13 +33,7 @@ export function App({ data, page: Page, words }: AppProps): VNode {
   );
 }
 
-interface LayoutProps {
-  /** Whether the page has forms. It then shows the outbox beside them, so the layout does not. */
-  readonly hasForms: boolean;
-  readonly children: ComponentChildren;
-}
-
-function Layout({ hasForms, children }: LayoutProps): VNode {
+function Layout({ children }: { readonly children: ComponentChildren }): VNode {
   const { isCut, states, unused = [] } = useShell();
   const { layout } = useWords();
   const status = useStatus();
@@ -53,7 +43,6 @@ function Layout({ hasForms, children }: LayoutProps): VNode {
         {layout.skip}
       </a>
       <Header status={status} />
-      {!hasForms && <OutboxList />}
       <main id="content">
         {status === 'holding' && <p class="quiet">{states.holding.meaning}</p>}
         {isCut && <p class="quiet">{layout.longAddress}</p>}
@@ -169,8 +158,6 @@ function useStatus(): StatusProps['status'] {
       if (document.visibilityState === 'visible') setStatus(await fetchStatus());
     };
     const onChange = (): void => void update();
-    // An entry that could not be sent may say more than the last status.
-    onOutboxChange(onChange);
     setInterval(onChange, INTERVAL_MS);
     for (const change of ['online', 'offline', 'visibilitychange']) {
       addEventListener(change, onChange);

@@ -1,6 +1,5 @@
 /**
- * The script of every page: takes over the page that the server has rendered, and sends what is in the
- * outbox. Loads the components of that page only.
+ * The script of every page: takes over the page that the server has rendered. Loads the components of that page only.
  */
 import './images/icon-180.png';
 import './images/icon-192.png';
@@ -15,9 +14,7 @@ import { hydrate } from 'preact';
 import { App, type PageComponent } from './app.tsx';
 import type { PageData } from './page-data.ts';
 import { repeatedAddress } from './shell.ts';
-import { keepSending } from './speaking/outbox/sender.ts';
 import type { Words } from './words/en.ts';
-import { nameTab } from './speaking/outbox/tab.ts';
 
 const PAGES = import.meta.glob<PageComponent>('./pages/*.tsx', { import: 'Page' });
 
@@ -42,26 +39,4 @@ async function takeOver(): Promise<void> {
   performance.mark('hydrated');
 }
 
-const WORKER = '/web/service-worker.js';
-
-interface Platform {
-  readonly trustedTypes?: {
-    createPolicy(name: string, rules: object): { createScriptURL(url: string): string };
-  };
-  /** Only pages in a secure context have one. */
-  readonly serviceWorker?: ServiceWorkerContainer;
-}
-
-/** Names the script by the only Trusted Types policy that the content security policy allows. */
-async function registerServiceWorker(): Promise<void> {
-  const { trustedTypes }: Platform = self as Platform;
-  const { serviceWorker }: Platform = navigator;
-  const policy = trustedTypes?.createPolicy('service-worker', { createScriptURL: () => WORKER });
-  await serviceWorker?.register(policy?.createScriptURL(WORKER) ?? WORKER, { scope: '/' });
-}
-
-nameTab();
 void takeOver();
-keepSending();
-// Without the worker, browsers show an error page of their own while the gateway cannot be reached.
-registerServiceWorker().catch(() => {});

@@ -115,21 +115,11 @@ function Head({ data }: { readonly data: PageData }): VNode {
       <meta property="og:title" content={data.title} />
       <meta property="og:description" content={description} />
       {unlisted !== true && <meta property="og:url" content={address} />}
-      <meta property="og:image" content={shell.address + cardOf(data)} />
-      <meta property="og:image:alt" content={data.title} />
-      <meta property="og:image:width" content="1200" />
-      <meta property="og:image:height" content="630" />
-      <meta name="twitter:card" content="summary_large_image" />
+      <meta property="og:image" content={shell.address + ICONS.large} />
+      <meta name="twitter:card" content="summary" />
       <meta property="og:locale" content={shell.locale === 'uk' ? 'uk_UA' : 'en_GB'} />
     </head>
   );
-}
-
-/** The path of the page's preview card. Pages without one of their own have that of the house. */
-function cardOf(data: PageData): string {
-  const { page, shell } = data;
-  const own = page === 'entry' || page === 'room' ? pathOf(shell) : '';
-  return hrefIn(shell.locale, `/web/cards${page === 'visitor' ? data.path : own}`);
 }
 
 /** The feeds of all entries, for a page that has none of its own. */

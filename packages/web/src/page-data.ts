@@ -254,7 +254,7 @@ export interface FormProblem extends Pick<ProblemExtensions, 'faults'> {
  * reached. `error`: says why an address has no page, or why it cannot be shown; `description` has the details.
  */
 export interface PlainPage extends PageHead {
-  readonly page: 'error' | 'offline' | 'waking';
+  readonly page: 'error' | 'waking';
 }
 
 /** Source code that works as it stands. */
@@ -323,17 +323,6 @@ export type PageData =
   | WritePage;
 
 export type PageName = PageData['page'];
-
-/** What a preview card shows: the picture that other sites show with a link to a page. */
-export interface Card {
-  /** Drawn larger than the text, which then describes it. */
-  readonly heading?: string;
-  readonly text: string;
-  readonly by?: string | undefined;
-  readonly where?: string | undefined;
-  readonly service: string;
-  readonly plants: readonly GardenEntry[];
-}
 
 /** A part of the guide for readers without scripts or eyes, such as AI systems. */
 export type GuideBlock =

@@ -2,16 +2,13 @@
 import type { Locale } from '@open-presence/protocol';
 
 import type { RenderPage, Shell } from './page-data.ts';
-import type { ReferenceData } from './reference/reference-data.ts';
 
 export declare const renderPage: RenderPage;
-export declare function renderReference(data: ReferenceData): string;
 export declare const iconPath: string;
-export declare const serviceWorker: string;
 export declare function webManifest(service: string, locale: Locale): object;
 /** Title and description of a page that only this package has words for. */
 export declare function pageTexts(
-  page: 'inbox' | 'notice' | 'offline' | 'privacy' | 'search' | 'terms',
+  page: 'inbox' | 'notice' | 'privacy' | 'search' | 'terms',
   locale: Locale,
 ): { readonly title: string; readonly description: string };
 /** Title and description of the page of a name. `name`: isolated, and short enough for a title. */

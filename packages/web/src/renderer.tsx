@@ -3,10 +3,9 @@ import type { Locale } from '@open-presence/protocol';
 import { renderToString } from 'preact-render-to-string';
 
 import type { PageComponent } from './app.tsx';
-import { assetsOf, ICONS } from './assets.ts';
+import { ICONS } from './assets.ts';
 import { Document } from './document.tsx';
 import type { RenderPage } from './page-data.ts';
-import worker from './service-worker.js?raw';
 import { wordsIn } from './words/words.ts';
 
 const PAGES = import.meta.glob<PageComponent>('./pages/*.tsx', { import: 'Page', eager: true });
@@ -22,15 +21,11 @@ export const renderPage: RenderPage = (data, options = {}) => {
   return `<!doctype html>${html.replaceAll(FORBIDDEN, '\ufffd')}`;
 };
 
-export { renderReference } from './reference/page.tsx';
 export { href, queryIn, repeatedAddress } from './shell.ts';
 export { visibleName } from './visitor-name.tsx';
 export { webManifest } from './web-manifest.ts';
 
 export const iconPath: string = ICONS.svg;
-
-/** Its first line changes with the assets, so that browsers store the new ones for the offline page. */
-export const serviceWorker: string = `// ${JSON.stringify([assetsOf('offline', 'en'), assetsOf('offline', 'uk')])}\n${worker}`;
 
 export function leadOf(locale: Locale): string {
   return wordsIn(locale).house.lead;
@@ -46,7 +41,7 @@ export function visitorTexts(
 }
 
 export function pageTexts(
-  page: 'inbox' | 'notice' | 'offline' | 'privacy' | 'search' | 'terms',
+  page: 'inbox' | 'notice' | 'privacy' | 'search' | 'terms',
   locale: Locale,
 ): { readonly title: string; readonly description: string } {
   const { title, description } = wordsIn(locale)[page];

@@ -3,7 +3,6 @@ import type { VNode } from 'preact';
 
 import type { WritePage } from '../page-data.ts';
 import { href, useShell, useWords } from '../shell.ts';
-import { OutboxList } from '../speaking/outbox/outbox-list.tsx';
 import { SpeakForm } from '../speaking/form/speak-form.tsx';
 
 export function Page({ data }: { readonly data: WritePage }): VNode {
@@ -21,7 +20,6 @@ export function Page({ data }: { readonly data: WritePage }): VNode {
         </p>
       )}
       <SpeakForm {...data} />
-      <OutboxList />
     </>
   );
 }

@@ -5,7 +5,7 @@ import { useEffect, useRef } from 'preact/hooks';
 
 import { href, useShell, useWords } from '../shell.ts';
 import { Isolated, VisitorLink } from '../visitor-name.tsx';
-import type { StoredEntry } from './outbox/outbox.ts';
+import type { StoredEntry } from './send.ts';
 
 export function FirstContactAnswer({ entry }: { readonly entry: StoredEntry }): VNode {
   const shell = useShell();

@@ -8,17 +8,15 @@ import { openRoom, pathOf, useShell } from '../shell.ts';
 import { isWholeName } from '../visitor-name.tsx';
 import { formName } from './form/speak-form-props.ts';
 import { LaterForm } from './form/later-form.tsx';
-import { formsWithDraft } from './outbox/drafts.ts';
+import { formsWithDraft } from './form/draft.ts';
 
 /** Opens the forms of answers that were begun. */
 export function Replies({ children }: { readonly children: ComponentChildren }): VNode {
   const page = pathOf(useShell());
   const [drafted, setDrafted] = useState<ReadonlySet<string>>(new Set());
   useEffect(() => {
-    void formsWithDraft(page).then(
-      (names) => setDrafted(new Set(names.map((name) => name.slice(formName(GARDEN).length)))),
-      () => {},
-    );
+    const names = formsWithDraft(page);
+    setDrafted(new Set(names.map((name) => name.slice(formName(GARDEN).length))));
   }, []);
   const replying = useMemo(() => ({ form: Reply, drafted }), [drafted]);
   return <ReplyContext.Provider value={replying}>{children}</ReplyContext.Provider>;

@@ -4,8 +4,7 @@ import type { VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 
 import { href, inPlace, pathOf, useShell, useWords } from '../shell.ts';
-import { formsWithDraft } from './outbox/drafts.ts';
-import { OutboxList } from './outbox/outbox-list.tsx';
+import { formsWithDraft } from './form/draft.ts';
 import { formName, type SpeakFormProps } from './form/speak-form-props.ts';
 import { LaterForm, useFormSoon } from './form/later-form.tsx';
 
@@ -30,11 +29,8 @@ export function TakePart({ kinds, first, ...form }: TakePartProps): VNode {
   useEffect(() => {
     setReady(true);
     if (location.hash === '#take-part') setOpen(kinds[0]);
-    void formsWithDraft(page).then(
-      (names) =>
-        setOpen((now) => now ?? kinds.find((kind) => names.includes(formName({ ...form, kind })))),
-      () => {},
-    );
+    const names = formsWithDraft(page);
+    setOpen((now) => now ?? kinds.find((kind) => names.includes(formName({ ...form, kind }))));
   }, []);
   useFormSoon();
   const pathTo = (kind: Kind): string =>
@@ -74,7 +70,6 @@ export function TakePart({ kinds, first, ...form }: TakePartProps): VNode {
           onRestored={() => isAskedFor.current && focusFirstField(element.current)}
         />
       )}
-      <OutboxList />
     </section>
   );
 }

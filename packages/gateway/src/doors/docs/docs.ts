@@ -57,6 +57,11 @@ export const docsDoor: ProtocolDoor = {
     document('openapi', '/openapi.json', 'application/json', openApi('json')),
     document('openapiYaml', '/openapi.yaml', 'application/yaml', openApi('yaml')),
     { path: '/docs', get: [{ type: 'text/html', handle: toReference }] },
+    {
+      path: '/reference',
+      get: [{ type: 'text/html', handle: toReference }],
+      description: { id: 'reference', parameters: ['as'] },
+    },
     ...DOCUMENTS.map(([name, path, type]) => document(name, path, type, page(type, name))),
     {
       path: SECURITY_TXT,

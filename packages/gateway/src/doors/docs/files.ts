@@ -71,9 +71,9 @@ export async function securityTxt(context: DoorRequest): Promise<void> {
   await send(context, 'text/plain; charset=utf-8', body, contentHash(body));
 }
 
-/** Where many services have what is at `/reference` here. */
+/** Where many services have what is at `/speak` here. */
 export function toReference({ response }: DoorRequest): void {
-  const location = { Location: '/reference', 'Content-Length': '0' };
+  const location = { Location: '/speak', 'Content-Length': '0' };
   response.writeHead(308, { ...location, ...HEADERS, ...COMMON_HEADERS });
   response.end();
 }

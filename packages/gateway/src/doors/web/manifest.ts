@@ -1,5 +1,5 @@
-/** What browsers request beside pages: the manifest of an installable page, its service worker, and the icon. */
-import { iconPath, serviceWorker, webManifest } from '@open-presence/web/renderer';
+/** What browsers request beside pages: the manifest of an installable page, and the icon. */
+import { iconPath, webManifest } from '@open-presence/web/renderer';
 
 import { contentLanguage, NO_CACHE, vary } from '../../http/response/headers.ts';
 import { contentHash, jsonBody, sendResponse } from '../../http/response/response.ts';
@@ -13,23 +13,6 @@ export async function sendManifest(context: DoorRequest): Promise<void> {
     status: 200,
     type: 'application/manifest+json',
     headers: { ...NO_CACHE, ...contentLanguage(locale) },
-    body,
-    tag: `"${contentHash(body)}"`,
-  });
-}
-
-/** Another text, which browsers take, after a change of what it stores. */
-export async function sendServiceWorker(context: DoorRequest): Promise<void> {
-  const body = Buffer.from(`// ${context.app.languageHash}\n${serviceWorker}`);
-  await sendResponse(context, {
-    status: 200,
-    type: 'text/javascript; charset=utf-8',
-    headers: {
-      ...NO_CACHE,
-      ...vary(),
-      'Content-Security-Policy': "default-src 'none'; connect-src 'self'",
-      'Service-Worker-Allowed': '/',
-    },
     body,
     tag: `"${contentHash(body)}"`,
   });

@@ -41,13 +41,12 @@ function policy(mirrorOf: string | undefined): string {
     "img-src 'self' data:",
     "font-src 'self'",
     `connect-src ${stores}`,
-    "worker-src 'self'",
     "manifest-src 'self'",
     `form-action ${stores}`,
     "base-uri 'none'",
     "frame-ancestors 'none'",
     "require-trusted-types-for 'script'",
-    'trusted-types service-worker',
+    "trusted-types 'none'",
   ].join('; ');
 }
 

@@ -33,7 +33,6 @@ const pageRedirect: Representation<DoorContext> = {
 
 const JSON_TYPE = 'application/json';
 const loadEntries = () => import('./entries/entries.ts');
-const loadCards = () => import('./cards/cards.ts');
 const loadManifest = () => import('./manifest.ts');
 const loadTexts = () => import('./pages/texts.ts');
 
@@ -55,12 +54,6 @@ const builtPages: ProtocolDoor = {
       pageRoute(`/${name}`, async () => (await loadTexts()).ownTextPage(name)),
     ),
     {
-      ...lazyRoute('/reference', 'text/html', async () => {
-        return (await import('./reference.ts')).sendReference;
-      }),
-      description: { id: 'reference', parameters: ['as'] },
-    },
-    {
       path: NOTICE_PATH,
       get: [],
       async postFromPage(context) {
@@ -68,7 +61,6 @@ const builtPages: ProtocolDoor = {
         await postNotice(context);
       },
     },
-    pageRoute('/web/offline', async () => ({ createPage: (await loadTexts()).offlinePage })),
     ...KINDS.map((kind) => ({
       path: `/api/${kind}`,
       get: [],
@@ -79,16 +71,8 @@ const builtPages: ProtocolDoor = {
     })),
     ...SHOWN_BY_PAGES.map((path) => ({ path, get: [pageRedirect] })),
     assetsRoute,
-    cardRoute('/web/cards', 'sendHouseCard'),
-    cardRoute('/web/cards/entries/{id}', 'sendEntryCard'),
-    cardRoute('/web/cards/rooms/{slug}', 'sendRoomCard'),
-    cardRoute('/web/cards/visitors', 'sendVisitorCard'),
-    cardRoute('/web/cards/visitors/{name}', 'sendVisitorCard'),
     lazyRoute('/web/manifest.webmanifest', 'application/manifest+json', async () => {
       return (await loadManifest()).sendManifest;
-    }),
-    lazyRoute('/web/service-worker.js', 'text/javascript', async () => {
-      return (await loadManifest()).sendServiceWorker;
     }),
     lazyRoute('/favicon.ico', 'image/svg+xml', async () => (await loadManifest()).sendIcon),
     lazyRoute('/web/activity', JSON_TYPE, async () => {
@@ -128,13 +112,6 @@ function lazyRoute(
   load: () => Promise<DoorHandler>,
 ): ProtocolDoor['routes'][number] {
   return { path, get: [{ type, handle: async (context) => await (await load())(context) }] };
-}
-
-function cardRoute(
-  path: string,
-  name: keyof Awaited<ReturnType<typeof loadCards>>,
-): ReturnType<typeof lazyRoute> {
-  return lazyRoute(path, 'image/png', async () => (await loadCards())[name]);
 }
 
 /** Without built pages, browsers get what programs get. */

@@ -101,23 +101,6 @@ async function* piecesOf(stream: ReadableStream<string>): AsyncGenerator<string,
   }
 }
 
-/** The form content of a refused entry, to be shown again. */
-export async function contentOf(body: Blob, fields: readonly string[]): Promise<FormContent> {
-  const members = JSON.parse(await body.text()) as Record<string, unknown>;
-  const values: [string, string][] = [];
-  const rows: MemberRow[] = [];
-  for (const [name, value] of Object.entries(members)) {
-    const texts = Array.isArray(value) ? value : [value];
-    if (fields.includes(name) && texts.every((text) => typeof text === 'string')) {
-      values.push(...texts.map((text) => [name, text] as [string, string]));
-    } else {
-      const isJson = typeof value !== 'string';
-      rows.push({ name, value: isJson ? JSON.stringify(value) : value, isJson });
-    }
-  }
-  return { values, rows };
-}
-
 type Control = HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement;
 
 /** Reads the fields that the visitor can see, in their order, without the file. */

@@ -1,16 +1,14 @@
 /**
  * The form for an entry of one kind.
  *
- * Without scripts, the browser posts it to the API. With scripts, it stores what is typed on this device as a
- * draft, and sends it through the outbox. Until the entry is durable, what was typed is in the form, in the
- * draft or in the outbox.
+ * Without scripts, the browser posts it to the API. With scripts, it keeps what is typed on this device as a
+ * draft until the gateway has stored the entry.
  */
 import type { VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 
 import type { FormProblem } from '../../page-data.ts';
 import { href, pathOf, useShell, useWords } from '../../shell.ts';
-import { formId, readDraft, storeDraft } from '../outbox/drafts.ts';
 import { FirstContactAnswer } from '../first-contact-answer.tsx';
 import {
   bodyOf,
@@ -22,11 +20,10 @@ import {
 } from './form-content.ts';
 import { FormError } from './fields.tsx';
 import { FormFields } from './form-fields.tsx';
-import { newIdempotencyKey, removeItems, type StoredEntry } from '../outbox/outbox.ts';
 import { asksForName, rememberAuthorIn } from './remembered-author.ts';
-import { prepareSender, sendNow } from '../outbox/sender.ts';
+import { newIdempotencyKey, send, type StoredEntry } from '../send.ts';
 import { formName, namesIn, type SpeakFormProps } from './speak-form-props.ts';
-import { useDraft } from './use-draft.ts';
+import { formId, readDraft, storeDraft, useDraft } from './draft.ts';
 
 const EMPTY: FormContent = { values: [], rows: [] };
 
@@ -43,13 +40,9 @@ export function SpeakForm(props: SpeakFormProps): VNode {
   const [isRestored, setRestored] = useState(props.idempotencyKey !== undefined);
   const { onRestored } = props;
   useEffect(() => {
-    const restore = async (): Promise<void> => {
-      const content = typed ?? (await readDraft(form));
-      if (content !== undefined) show(content);
-    };
-    void restore()
-      .catch(() => {})
-      .finally(() => setRestored(true));
+    const content = typed ?? readDraft(form);
+    if (content !== undefined) show(content);
+    setRestored(true);
   }, []);
   useEffect(() => {
     if (isRestored) onRestored?.();
@@ -94,8 +87,8 @@ interface FormProps extends SpeakFormProps {
   readonly content: FormContent;
   /** Whether the form takes the place of one that had the focus, which would be lost for the keyboard. */
   readonly takesFocus: boolean;
-  /** `entry` is undefined while it waits in the outbox. `isUnchanged`: the form still shows what was sent. */
-  readonly onSent: (entry: StoredEntry | undefined, isUnchanged: boolean) => void;
+  /** `isUnchanged`: the form still shows what was sent. */
+  readonly onSent: (entry: StoredEntry, isUnchanged: boolean) => void;
 }
 
 function EmptyOrRestoredForm(props: FormProps): VNode {
@@ -117,7 +110,7 @@ function EmptyOrRestoredForm(props: FormProps): VNode {
     ...(element.current === null ? EMPTY : readForm(element.current)),
     ...(file === undefined ? {} : { file }),
   });
-  const draft = useDraft(form, () => {
+  const changed = useDraft(form, () => {
     const typed = read();
     if (file !== undefined) return typed;
     const isNothing = isBlank(typed) || JSON.stringify(typed) === initial.current;
@@ -125,21 +118,19 @@ function EmptyOrRestoredForm(props: FormProps): VNode {
   });
   useEffect(() => {
     if (takesFocus) element.current?.querySelector('textarea')?.focus();
-    prepareSender();
     if (key === undefined) setKey(newIdempotencyKey());
     // A restored draft is stored again even if nobody changes it.
     if (element.current === null || content !== EMPTY) return;
     initial.current = JSON.stringify(readForm(element.current));
   }, []);
 
-  const send = async (): Promise<void> => {
+  const sendTyped = async (): Promise<void> => {
     const typed = read();
     if (saysNothing(typed)) return setErrors({ fields: {}, message: speaking.nothing });
     if (kind === 'garden' && asksForName(typed)) {
       element.current?.querySelector<HTMLElement>('[name="identity"]')?.focus();
       return setErrors({ fields: { identity: speaking.noName } });
     }
-    draft.cancel();
     rememberAuthorIn(typed);
     const { locale } = shell;
     const { fields, room: defaultRoom } = kindText;
@@ -150,36 +141,26 @@ function EmptyOrRestoredForm(props: FormProps): VNode {
       ([name, value]) => name !== 'room' || value !== defaultRoom,
     );
     const body = await bodyOf({ ...typed, values }, fields);
-    const written = { kind, locale, body, form, page, excerpt: excerptOf(typed) };
-    const { sent, ...result } = await sendNow(written, key);
-    if (result.state === 'refused' && sent !== undefined) {
-      await storeDraft(form, typed);
-      await removeItems(sent);
-    }
-    const hasChanged = draft.hasChanged();
-    // Sending removed the draft: what was typed since has to be stored again.
-    if (hasChanged) draft.changed();
-    // What is sent next is another entry. An attempt whose answer was lost may have used the key of a refused one.
-    if (result.state !== 'failed') setKey(newIdempotencyKey());
-    if (result.state === 'refused') return setErrors(errorsOf(result.problem, names));
+    const result = await send({ kind, locale, body, key: key ?? newIdempotencyKey() });
     if (result.state === 'failed')
-      return setErrors({ fields: {}, message: result.reason ?? speaking.cannotStore });
-    const entry = result.state === 'stored' ? result.entry : undefined;
-    onSent(entry, !hasChanged);
-    // No outbox shows that it is stored.
-    if (sent === undefined && entry !== undefined && !hasChanged)
-      location.assign(href(shell, `/entries/${entry.id}`));
+      return setErrors({ fields: {}, message: result.reason ?? speaking.cannotSend });
+    // What is sent next is another entry.
+    setKey(newIdempotencyKey());
+    if (result.state === 'refused') return setErrors(errorsOf(result.problem, names));
+    storeDraft(form, undefined);
+    onSent(result.entry, JSON.stringify(read()) === JSON.stringify(typed));
+    if (result.entry.companions === undefined && document.getElementById(`e${result.entry.seq}`) === null)
+      location.assign(href(shell, `/entries/${result.entry.id}`));
   };
   const submit = (event: SubmitEvent): void => {
     event.preventDefault();
     if (isSending) return;
     setSending(true);
     setErrors({ fields: {} });
-    send()
+    sendTyped()
       .catch((error: unknown) => {
-        draft.changed();
         if (!(error instanceof InvalidMember)) {
-          return setErrors({ fields: {}, message: speaking.cannotStore });
+          return setErrors({ fields: {}, message: speaking.cannotSend });
         }
         const text = error.member === 'text' ? speaking.notText : speaking.notJson;
         setErrors({ fields: { [error.member]: text } });
@@ -188,7 +169,7 @@ function EmptyOrRestoredForm(props: FormProps): VNode {
   };
   const attach = (chosen: File | undefined): void => {
     setFile(chosen);
-    draft.changed();
+    changed();
   };
   const returnTo = kind === 'resonance' ? '/entries/{id}' : (props.returnTo ?? `${page}#e{seq}`);
   const query = new URLSearchParams({ page: href(shell, returnTo) });
@@ -203,7 +184,7 @@ function EmptyOrRestoredForm(props: FormProps): VNode {
       action={action}
       aria-busy={isSending}
       onSubmit={submit}
-      onInput={() => draft.changed()}
+      onInput={() => changed()}
       onKeyDown={(event) => {
         if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return;
         event.preventDefault();
@@ -224,7 +205,7 @@ function EmptyOrRestoredForm(props: FormProps): VNode {
         errors={errors.fields}
         file={file}
         onAttach={attach}
-        onChange={() => draft.changed()}
+        onChange={() => changed()}
       />
       <p class="hint">
         {speaking.openName} {kind === 'shepit' && speaking.whispersAreOpen}
@@ -237,16 +218,6 @@ function EmptyOrRestoredForm(props: FormProps): VNode {
       </p>
     </form>
   );
-}
-
-const EXCERPT_LENGTH = 80;
-
-function excerptOf({ values, rows, file }: FormContent): string {
-  const valueOf = (field: string): string | undefined =>
-    values.find(([name, value]) => name === field && value !== '')?.[1];
-  const excerpt = valueOf('text') ?? valueOf('seeking') ?? file?.name ?? rows[0]?.name ?? '';
-  if (excerpt.length <= EXCERPT_LENGTH) return excerpt;
-  return `${excerpt.slice(0, EXCERPT_LENGTH).toWellFormed()}…`;
 }
 
 interface FormErrors {

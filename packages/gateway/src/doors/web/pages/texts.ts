@@ -1,6 +1,5 @@
 /**
- * Pages that only have texts: `/privacy` and `/terms`, which the operator has written, and the page that the service
- * worker shows while the gateway cannot be reached.
+ * Pages that only have texts: `/privacy` and `/terms`, which the operator has written.
  */
 import { GatewayError } from '@open-presence/protocol';
 import type { OwnText, Shell } from '@open-presence/web/page-data';
@@ -23,9 +22,4 @@ export function ownTextPage(name: OwnText): PageModule {
       return { data: { page: 'text', shell, ...texts, blocks: markdownBlocks(text) } };
     },
   };
-}
-
-export function offlinePage(_: DoorRequest, shell: Shell): PageContent {
-  const texts = pageTexts('offline', shell.locale);
-  return { data: { page: 'offline', shell, ...texts, unlisted: true } };
 }
