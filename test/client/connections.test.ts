@@ -150,7 +150,6 @@ test('what a proxy ends within a line, as if it were whole, is read on', async (
   const ended = new Gateway(proxy.url);
   const readings: ((gateway: Gateway) => Promise<unknown>)[] = [
     (gateway) => Array.fromAsync(gateway.entries()),
-    (gateway) => Array.fromAsync(gateway.log()),
     (gateway) => text(Readable.from(gateway.entryLines())),
   ];
   for (const read of readings) assert.deepEqual(await read(ended), await read(direct));
@@ -171,7 +170,6 @@ test('a quiet stream that is cut again and again is followed on, without longer 
   });
   for (const read of [
     (gateway: Gateway, signal: AbortSignal) => gateway.follow({ signal }),
-    (gateway: Gateway, signal: AbortSignal) => gateway.log({ live: true, signal }),
   ]) {
     const end = new AbortController();
     const pauses: number[] = [];

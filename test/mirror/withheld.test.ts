@@ -58,7 +58,7 @@ test('a copy keeps nothing of what its origin hides, and has it again when that 
     await copyInto(data, gateway);
     await using served = await startGatewayProcess({ data });
     const copied = new Gateway(served.url);
-    const lines = async (from: Gateway): Promise<unknown> => await Array.fromAsync(from.log());
+    const lines = async (from: Gateway): Promise<unknown> => await Array.fromAsync(from.entries({ order: 'oldest' }));
     assert.deepEqual(await lines(copied), await lines(gateway));
     const seqs = await Array.fromAsync(copied.entries({ identity: SECRET }), ({ seq }) => seq);
     assert.deepEqual(seqs, [3, 2, 1]);
@@ -88,8 +88,8 @@ test('a copy follows what its origin withholds, and verifies', async () => {
     assert.deepEqual(await filesWith(data, SECRET), []);
     await using served = await startGatewayProcess({ data });
     const copied = new Gateway(served.url);
-    const entries = await Array.fromAsync(copied.log(), ({ entry }) => entry);
-    assert.deepEqual(entries, await Array.fromAsync(gateway.log(), ({ entry }) => entry));
+    const entries = await Array.fromAsync(copied.entries({ order: 'oldest' }));
+    assert.deepEqual(entries, await Array.fromAsync(gateway.entries({ order: 'oldest' })));
     assert.deepEqual(await casesOf(copied), await casesOf(gateway));
     assert.equal((await casesOf(copied)).length, 2);
     const seqsOf = async (filters: ListingFilters): Promise<number[]> =>

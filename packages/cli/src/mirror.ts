@@ -70,9 +70,7 @@ async function mirror(
   const { fileThreads } = context;
   await using copy = await openLogCopy({ data, name, language: undefined, fileThreads });
   const onProgress = (head: number): void => report.progress(copy.head(), head);
-  const onChanged = (_: number, description: string): void =>
-    report.line(`Changed at ${url}; the copy is as it was: ${description}`);
-  await followOrigin({ gateway, copy, signal, live: !once, onProgress, onTrouble, onChanged });
+  await followOrigin({ gateway, copy, signal, live: !once, onProgress, onTrouble });
   if (once) signal.throwIfAborted();
   const { head, link } = copy.checkpoint();
   report.end(`${head.toLocaleString('en')} entries. Last link ${link}`);

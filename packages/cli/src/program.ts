@@ -3,9 +3,6 @@ import { Command } from 'commander';
 
 import type { ProcessContext } from './process-context.ts';
 
-/** This command prints all the others, so it needs them to be loaded. */
-const COMPLETION = 'completion';
-
 type Source = () => Promise<(context: ProcessContext) => Command>;
 
 /** The commands by their names, in their groups. */
@@ -38,16 +35,12 @@ const GROUPS: Readonly<Record<string, Readonly<Record<string, Source>>>> = {
     repair: async () => (await import('./repair.ts')).repairCommand,
     mirror: async () => (await import('./mirror.ts')).mirrorCommand,
     cluster: async () => (await import('./cluster.ts')).clusterCommand,
-    stats: async () => (await import('./stats/stats.ts')).statsCommand,
     reload: async () => (await import('./reload.ts')).reloadCommand,
     'read-only': async () => (await import('./read-only.ts')).readOnlyCommand,
     hide: async () => (await import('./withhold.ts')).hideCommand,
     show: async () => (await import('./withhold.ts')).showCommand,
     notices: async () => (await import('./notices.ts')).noticesCommand,
     withhold: async () => (await import('./withhold.ts')).withholdCommand,
-  },
-  'More:': {
-    [COMPLETION]: async () => (await import('./manual/completion.ts')).completionCommand,
   },
 };
 
@@ -66,7 +59,7 @@ export async function createProgram(
     )
     .version(version);
   const names = new Set(Object.values(GROUPS).flatMap((sources) => Object.keys(sources)));
-  const isAlone = only !== undefined && only !== COMPLETION && names.has(only);
+  const isAlone = only !== undefined && names.has(only);
   for (const [group, sources] of Object.entries(GROUPS)) {
     program.commandsGroup(group);
     for (const [name, source] of Object.entries(sources))

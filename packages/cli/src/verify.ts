@@ -8,7 +8,6 @@ import {
   verifyLog,
   type VerifyResult,
 } from '@open-presence/gateway';
-import { statSync } from 'node:fs';
 
 import { Command } from 'commander';
 
@@ -21,13 +20,10 @@ import {
 } from './configuration/configuration.ts';
 import { entryCount, ProgressBar } from './copy/progress-bar.ts';
 import { EXIT_DERIVED_FAULTS, EXIT_FAILED, fail } from './exit-codes.ts';
-import { verifyLines } from './log/verify-lines.ts';
 import type { ProcessContext } from './process-context.ts';
 
 interface Options extends Pick<Configuration, 'data'> {
   readonly json?: boolean;
-  readonly checkpoint?: string;
-  readonly new?: boolean;
 }
 
 export function verifyCommand(context: ProcessContext): Command {
@@ -38,32 +34,19 @@ export function verifyCommand(context: ProcessContext): Command {
     examples: [
       'presence verify --data ./presence-data',
       'presence verify /mnt/backup',
-      'presence verify https://presence.example',
-      'presence verify log.ndjson.zst --checkpoint ./checkpoint.json',
     ],
     exitCodes: [0, 1, 2, 3],
     notes:
-      'A gateway may be running. Of a gateway elsewhere, the last link is remembered in the XDG state folder and compared the next time.',
+      'A gateway may be running. "presence import" verifies the log of a gateway elsewhere, and an export.',
   });
   command
-    .argument('[source]', 'backup or other data folder, address of a gateway, or export')
+    .argument('[source]', 'backup or other data folder')
     .addOption(settingOption(DATA_SETTING, 'data folder of the log'))
-    .option('--checkpoint <file>', 'where the last link is kept; written if all is well')
-    .option('--new', 'begin after the kept checkpoint')
     .option('--json', 'print one JSON object');
   return command.action(async (source: string | undefined, options: Options) => {
-    const { json = false, checkpoint, new: onlyNew = false } = options;
+    const { json = false } = options;
     if (source !== undefined) refuseData(command, source);
-    const isFolder = source !== undefined && isFolderAt(source);
-    if (source !== undefined && !isFolder) {
-      await verifyLines(source, { checkpoint, onlyNew, json }, context);
-      return;
-    }
     const folder = source ?? options.data;
-    if (checkpoint !== undefined || onlyNew)
-      throw new Error(
-        '--checkpoint and --new are for the log of a gateway elsewhere, or an export: name its address or file.',
-      );
     const report = json ? jsonReport(context) : textReport(context);
     try {
       const exitCode = await verify(folder, report);
@@ -80,10 +63,6 @@ interface Report {
   derivedFault(fault: DerivedFault): void;
   /** `progress`: of the verification in the background. */
   end(progress: ScrubProgress | undefined): void;
-}
-
-function isFolderAt(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }
 
 /** Returns the exit code. */

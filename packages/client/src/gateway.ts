@@ -19,13 +19,7 @@ import {
   type WithholdingsOptions,
 } from './log/withholdings.ts';
 import type { LogLine } from './log/log-lines.ts';
-import {
-  type LoggedEntry,
-  type LogOptions,
-  readCheckpoint,
-  readEntries,
-  readLog,
-} from './log/read-log.ts';
+import { type LogOptions, readCheckpoint, readLog } from './log/read-log.ts';
 import {
   collectPage,
   listEntries,
@@ -357,18 +351,9 @@ export class Gateway {
     return await readCheckpoint(this.#connection, at, this.#present, signal);
   }
 
-  /**
-   * Every entry of the log, oldest first, verified by its link: a changed, missing or swapped entry
-   * ends it with an error that has the entry's `seq`. An entry is verified once the next is requested.
-   * Returns the checkpoint after the last entry.
-   */
-  log(options: LogOptions = {}): AsyncGenerator<LoggedEntry, Checkpoint> {
-    return readEntries(this.logLines(options), this.#reading);
-  }
-
-  /** The same as the bytes that links are made of, in flat memory whatever the size of an entry. */
-  logLines(options: LogOptions = {}): AsyncGenerator<readonly LogLine[], Checkpoint> {
-    return readLog(this.#connection, options, this.#present);
+  /** The position after which the lines begin, then lines: bytes as they were stored, in flat memory. */
+  logLines(options: LogOptions = {}): AsyncGenerator<Checkpoint | readonly LogLine[], void> {
+    return readLog(this.#connection, options);
   }
 
   /**

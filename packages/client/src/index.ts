@@ -20,7 +20,6 @@ export {
   type ProblemDocument,
 } from './presence-error.ts';
 export type { LineFilters, LogRange } from './log/log-bytes.ts';
-export { ChainVerifier } from './log/chain-verifier.ts';
 export {
   isUnreadable,
   type LogLine,
@@ -30,7 +29,7 @@ export {
   type WithheldMember,
 } from './log/log-lines.ts';
 export type { Withholding, WithholdingsOptions } from './log/withholdings.ts';
-export type { LoggedEntry, LogOptions } from './log/read-log.ts';
+export type { LogOptions } from './log/read-log.ts';
 export type { LineOpening } from './log/line-opening.ts';
 export type { RetryListener } from './retry.ts';
 export type { Arrival, Members, ReplyOptions, SaidResult, SayOptions, Stored } from './say.ts';

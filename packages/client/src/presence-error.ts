@@ -6,17 +6,13 @@ import type { Code, Fault, ProblemExtensions } from '@open-presence/protocol';
  * - `unexpected-answer`: an answer that no gateway gives, such as a proxy's
  * - `other-log`: the gateway goes on with another log than the one that the cursor is from
  * - `not-a-log`: what was read is not a log as PROTOCOL.md section 20.2 describes it
- * - `broken-chain`: an entry of the log has changed or is missing, or the log was rewritten
- * - `unreadable-entry`: the gateway has lost what a visitor said, so that nobody can verify it
  */
 export type ErrorCode =
   | Code
   | 'unreachable'
   | 'unexpected-answer'
   | 'other-log'
-  | 'not-a-log'
-  | 'broken-chain'
-  | 'unreadable-entry';
+  | 'not-a-log';
 
 export interface ProblemDocument extends ProblemExtensions {
   readonly type: string;

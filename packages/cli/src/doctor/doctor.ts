@@ -14,7 +14,6 @@ import { EXIT_FAILED } from '../exit-codes.ts';
 import { listenAddress } from '../configuration/listen-setting.ts';
 import type { ProcessContext } from '../process-context.ts';
 import { safeText } from '../safe-text.ts';
-import { checkAddresses } from './address-checks.ts';
 import { type Finding, ok } from './finding.ts';
 import { checkFolder } from './folder-checks.ts';
 import {
@@ -26,7 +25,6 @@ import {
   checkWords,
 } from './start-checks.ts';
 
-const ANY_ADDRESS = /^(?:0\.0\.0\.0|::)$/;
 const MARKS: Readonly<Record<Finding['level'], string>> = {
   ok: 'ok',
   warning: 'look',
@@ -62,8 +60,6 @@ async function findAll(
 ): Promise<readonly Finding[]> {
   const address = listenAddress(options, passedSockets);
   const running = await runningOn(options.data);
-  const own = 'port' in address ? urlOf(address) : undefined;
-  const url = running?.address === undefined ? own : usableUrl(running.address);
   const metrics = options.metrics === undefined ? undefined : metricsAddress(options.metrics);
   const start = running
     ? []
@@ -76,24 +72,12 @@ async function findAll(
     ...(await checkFolder(options.data)),
     ...start,
     ...(await checkServers(options.log)),
-    ...(await checkAddresses(url, options.publicUrl)),
   ];
 }
 
 /** The gateway that runs on the folder. If it cannot be asked, such as another user's, its address is unknown. */
 async function runningOn(data: string): ReturnType<typeof runningGateway> {
   return await runningGateway(data).catch(() => ({ address: undefined }));
-}
-
-/** Undefined for a socket. */
-function usableUrl(address: string): string | undefined {
-  if (!address.startsWith('http:')) return undefined;
-  return address.replace(/\/\/(?:0\.0\.0\.0|\[::\])/, '//localhost');
-}
-
-function urlOf({ host, port }: { readonly host: string; readonly port: number }): string {
-  const name = ANY_ADDRESS.test(host) ? 'localhost' : host;
-  return `http://${name.includes(':') ? `[${name}]` : name}:${port}`;
 }
 
 function text(findings: readonly Finding[]): string {

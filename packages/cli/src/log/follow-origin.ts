@@ -9,10 +9,16 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { PresenceError, type Withholding } from '@open-presence/client';
+import { type Checkpoint, type Gateway, PresenceError, type Withholding } from '@open-presence/client';
 import { type ContinuedLog, CopyRefusal } from '@open-presence/gateway';
 
-import { type CopiedOrigin, OriginCheck } from './origin-check.ts';
+
+/** A gateway, and the copy of its log. */
+export interface CopiedOrigin {
+  readonly gateway: Gateway;
+  readonly copy: ContinuedLog;
+  readonly signal: AbortSignal;
+}
 
 export interface FollowedOrigin extends CopiedOrigin {
   /** Whether to wait for new entries once everything is copied. */
@@ -34,7 +40,7 @@ export class OriginChanged extends Error {
   }
 }
 
-/** How often the mirror asks the origin for its head, and reads some copied entries again. */
+/** How often the mirror asks the origin for its head. */
 const WATCH_MS = 10_000;
 /** Entries that arrive within this time are stored together. */
 const GATHER_MS = 20;
@@ -58,7 +64,8 @@ export async function followOrigin(origin: FollowedOrigin): Promise<void> {
       return;
     } catch (error) {
       if (signal.aborted) return;
-      if (!(error instanceof Error) || !mayPass(error)) throw await changed(origin, error);
+      if (!(error instanceof Error)) throw error;
+      if (!mayPass(error)) throw changed(error);
       if (copy.head() > before) pause = FIRST_PAUSE_MS;
       onTrouble(error);
       await sleep(pause, undefined, { signal }).catch(() => {});
@@ -71,7 +78,6 @@ function watchOrigin(origin: FollowedOrigin): Disposable {
   const { gateway, onProgress, onTrouble } = origin;
   const end = new AbortController();
   const signal = AbortSignal.any([origin.signal, end.signal]);
-  const check = new OriginCheck({ ...origin, signal });
   const withholdings = new OriginWithholdings({ ...origin, signal });
   const watch = async (): Promise<void> => {
     await sleep(WATCH_MS, undefined, { signal }).catch(() => {});
@@ -80,7 +86,6 @@ function watchOrigin(origin: FollowedOrigin): Disposable {
         const { head } = await gateway.checkpoint({ signal });
         onProgress(head);
         await withholdings.step();
-        await check.step();
         onTrouble(undefined);
       } catch (error) {
         if (error instanceof Error && !signal.aborted) onTrouble(error);
@@ -106,8 +111,7 @@ async function copyOnce({
   onProgress(head);
   onTrouble(undefined);
   const ended = AbortSignal.any([signal, end.signal]);
-  const lines = gateway.logLines({ from, live, signal: ended });
-  copy.entries.assertContinues(from);
+  const lines = gateway.logLines({ after: from.head, live, signal: ended });
   try {
     for (let next = lines.next(), isStored = true; ;) {
       const step = isStored ? await next : await within(next, GATHER_MS);
@@ -119,7 +123,8 @@ async function copyOnce({
       }
       if (step.done === true) return;
       onTrouble(undefined);
-      await copy.entries.add(step.value);
+      if ('log' in step.value) assertSame(step.value, from);
+      else await copy.entries.add(step.value);
       isStored = false;
       next = lines.next();
       // It may fail while nobody waits for it.
@@ -128,10 +133,19 @@ async function copyOnce({
   } finally {
     // Without this, `return` would wait for the next entry.
     end.abort();
-    await lines.return(from).catch(() => {});
+    await lines.return().catch(() => {});
     // The entries that were verified before a fault are good.
     await copy.entries.flush();
   }
+}
+
+function assertSame({ log, head, link }: Checkpoint, from: Checkpoint): void {
+  if (log === from.log && head === from.head && link === from.link) return;
+  const message =
+    log === from.log
+      ? `The origin ends before entry ${from.head}, or has another one there: it was restored or rewritten.`
+      : `The origin has the log "${log}" now, and "${from.log}" was copied.`;
+  throw new OriginChanged(message, from.head, undefined);
 }
 
 async function within<T>(promise: Promise<T>, ms: number): Promise<T | undefined> {
@@ -146,39 +160,13 @@ async function within<T>(promise: Promise<T>, ms: number): Promise<T | undefined
 
 function mayPass(error: Error): boolean {
   if (error instanceof PresenceError)
-    return error.isTemporary || ['unreachable', 'unreadable-entry'].includes(error.code);
+    return error.isTemporary || error.code === 'unreachable';
   return 'code' in error && ['out-of-space', 'unavailable'].includes(String(error.code));
 }
 
-async function changed(origin: FollowedOrigin, error: unknown): Promise<unknown> {
+function changed(error: Error): Error {
   if (error instanceof CopyRefusal) return new OriginChanged(error.message, error.seq, error);
-  if (!(error instanceof PresenceError)) return error;
-  if (error.code !== 'broken-chain') return new OriginChanged(error.message, error.seq, error);
-  const seq = await firstDifference(origin).catch(() => undefined);
-  if (seq === undefined) return new OriginChanged(error.message, error.seq, error);
-  const message = `Entry ${seq} is another one at the origin than here: it was changed there, or the log was rewritten from there on.`;
-  return new OriginChanged(message, seq, error);
-}
-
-/** The first copied entry that the origin lacks or has otherwise; undefined if there is none, or it has another log. */
-async function firstDifference({
-  gateway,
-  copy,
-  signal,
-}: FollowedOrigin): Promise<number | undefined> {
-  const { head, log } = await gateway.checkpoint({ signal });
-  if (log !== copy.checkpoint().log) return undefined;
-  const isSame = async (seq: number): Promise<boolean> =>
-    (await gateway.checkpoint({ at: seq, signal })).link === copy.linkAt(seq);
-  let same = 0;
-  let different = Math.min(head, copy.head());
-  if (await isSame(different)) return head < copy.head() ? head + 1 : undefined;
-  while (different - same > 1) {
-    const middle = Math.floor((same + different) / 2);
-    if (await isSame(middle)) same = middle;
-    else different = middle;
-  }
-  return different;
+  return error instanceof PresenceError ? new OriginChanged(error.message, undefined, error) : error;
 }
 
 type WithholdingCopy = Parameters<ContinuedLog['entries']['withhold']>[0][number];
@@ -247,12 +235,10 @@ export class OriginWithholdings {
   async #show(item: WithholdingCopy): Promise<void> {
     const { gateway, copy, signal } = this.#origin;
     const { seq } = item;
-    const link = copy.linkAt(seq - 1);
-    if (link === undefined || !copy.entries.isWithheld(seq)) return;
-    const from = { log: copy.checkpoint().log, head: seq - 1, link };
-    for await (const [line] of gateway.logLines({ from, limit: 1, signal })) {
-      if (line !== undefined) await copy.entries.show(line, item);
-      return;
+    if (!copy.entries.isWithheld(seq)) return;
+    for await (const lines of gateway.logLines({ after: seq - 1, limit: 1, signal })) {
+      const [line] = 'log' in lines ? [] : lines;
+      if (line !== undefined) return void (await copy.entries.show(line, item));
     }
   }
 }

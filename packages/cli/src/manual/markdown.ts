@@ -1,7 +1,6 @@
 /** The reference of all commands in Markdown: `docs/command.md`. */
 import { EXIT_CODES } from '../exit-codes.ts';
 import type { CommandRow } from './command-table.ts';
-import { type Manual, sentence, withDefault } from './man-page.ts';
 
 export function commandReference({ program, commands }: Manual): string {
   const groups = Object.entries(Object.groupBy(commands, ({ group }) => group));
@@ -62,4 +61,20 @@ function code(text: string): string {
 
 function cell(text: string): string {
   return text.replaceAll('|', String.raw`\|`).replaceAll('<', '&lt;');
+}
+
+export interface Manual {
+  readonly program: string;
+  readonly description: string;
+  readonly version: string;
+  readonly commands: readonly CommandRow[];
+}
+
+function withDefault({ description, default: value }: CommandRow['options'][number]): string {
+  const isTold = value === undefined || description.includes('default:');
+  return isTold ? description : `${description} (default: ${value})`;
+}
+
+function sentence(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
 }

@@ -65,16 +65,8 @@ export function followForServing(
         if (trouble === undefined) logger.info('mirror: the origin is followed again');
         else logger.warn(`mirror: ${trouble} Trying again.`);
       },
-      onChanged(seq, description) {
-        logger.error(
-          { seq },
-          `mirror: changed at the origin; the copy is as it was: ${description}`,
-        );
-      },
     });
-  const following = refuseItself(origin, signal)
-    .then(follow)
-    .catch((error: unknown) => {
+  const following = follow().catch((error: unknown) => {
       status.state = 'stopped';
       if (!(error instanceof OriginChanged)) throw error;
       const { message, seq } = error;
@@ -86,15 +78,4 @@ export function followForServing(
       await following;
     },
   };
-}
-
-/** What says at an address that it mirrors that address is this gateway. */
-async function refuseItself({ url, gateway }: MirroredOrigin, signal: AbortSignal): Promise<void> {
-  const found = await gateway.discover({ signal }).catch(() => undefined);
-  if (found?.mirror?.origin !== url) return;
-  throw new OriginChanged(
-    '--mirror names the address of this gateway itself.',
-    undefined,
-    undefined,
-  );
 }
