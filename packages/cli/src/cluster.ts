@@ -7,9 +7,9 @@ import {
   type Configuration,
   DATA_SETTING,
   LOG_SETTING,
-  masked,
   settingOption,
 } from './configuration/configuration.ts';
+import { masked } from './configuration/masked.ts';
 import { EXIT_FAILED, fail } from './exit-codes.ts';
 import type { ProcessContext } from './process-context.ts';
 

@@ -9,10 +9,9 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 
 import { CommanderError } from 'commander';
-import { pino } from 'pino';
 
 import manifest from '../package.json' with { type: 'json' };
-import { masked } from './configuration/configuration.ts';
+import { masked } from './configuration/masked.ts';
 import { useProxies } from './environment-proxy.ts';
 import { EXIT_UNREACHABLE } from './exit-codes.ts';
 import type { ProcessContext, TextOutput } from './process-context.ts';
@@ -83,7 +82,8 @@ const context: ProcessContext = {
   configurationFolder:
     process.env['XDG_CONFIG_HOME'] || process.env['APPDATA'] || join(homeFolder(), '.config'),
   stateFolder: process.env['XDG_STATE_HOME'] || join(homeFolder(), '.local', 'state'),
-  logger(level) {
+  async logger(level) {
+    const { pino } = await import('pino');
     const { isTTY } = process.stdout;
     const log = serviceOutput('stdout');
     return pino({ level }, isTTY ? terminalLog(log) : log);

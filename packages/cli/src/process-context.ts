@@ -29,7 +29,7 @@ export interface ProcessContext {
   /** The folder in which programs keep this user's state, such as kept checkpoints. */
   readonly stateFolder: string;
   /** Logs to standard output: JSON, or plain words on a terminal. */
-  logger(level: string): Logger;
+  logger(level: string): Promise<Logger>;
   /** The output of a service: its writers never wait, and lines that cannot be written are dropped. */
   serviceOutput(stream: 'stdout' | 'stderr'): TextOutput;
   /** The log of requests: in this file or, without one, on standard output. */

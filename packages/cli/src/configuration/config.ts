@@ -6,8 +6,9 @@ import { Command } from 'commander';
 
 import { addGuide } from '../command-guide.ts';
 import { addConfigOption, unknownNames } from './configuration-file.ts';
-import { ANSWERS, type Configuration, masked, settingOption, SETTINGS } from './configuration.ts';
+import { ANSWERS, type Configuration, settingOption, SETTINGS } from './configuration.ts';
 import { describeListen, listenAddress } from './listen-setting.ts';
+import { masked } from './masked.ts';
 import type { ProcessContext } from '../process-context.ts';
 import { describeThreads } from '../serve/start-report.ts';
 import { table } from '../visit/terminal-text.ts';

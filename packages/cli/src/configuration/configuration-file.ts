@@ -5,7 +5,8 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 
 import { reasonOf } from '../exit-codes.ts';
 import type { ProcessContext } from '../process-context.ts';
-import { type Configuration, masked, type Setting, SETTINGS } from './configuration.ts';
+import { type Configuration, type Setting, SETTINGS } from './configuration.ts';
+import { masked } from './masked.ts';
 
 const BYTE_ORDER_MARK = /^\ufeff/;
 

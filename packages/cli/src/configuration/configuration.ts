@@ -190,11 +190,6 @@ export const ANSWERS: readonly Option[] = [
   ),
 ];
 
-/** A text without the passwords and tokens of addresses in it. */
-export function masked(text: string): string {
-  return text.replaceAll(/(?<=:\/\/(?:\S*,)?)([^\s,/@:]*:)?[^\s,]*@/g, '$1…@');
-}
-
 /** The option for a setting. `description`: what the command uses it for. */
 export function settingOption(setting: Setting, description: string = setting.description): Option {
   const option = new Option(setting.flag, description).env(setting.variable);

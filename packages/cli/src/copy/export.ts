@@ -181,7 +181,7 @@ async function gatewayOn(
 ): Promise<Awaited<ReturnType<typeof startGateway>>> {
   // Throws if the folder has no log: the gateway would make one.
   openFolderLog(data)[Symbol.dispose]();
-  const logger = context.logger('silent');
+  const logger = await context.logger('silent');
   const place = { listen: { host: '127.0.0.1', port: 0 }, data, threads: 1, language: undefined };
   try {
     // It would become the data folder of a log of its own.

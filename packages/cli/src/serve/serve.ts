@@ -18,12 +18,12 @@ import { addConfigOption, unknownNames } from '../configuration/configuration-fi
 import {
   ANSWERS,
   type Configuration,
-  masked,
   metricsAddress,
   settingOption,
   SETTINGS,
 } from '../configuration/configuration.ts';
 import { describeListen, listenAddress } from '../configuration/listen-setting.ts';
+import { masked } from '../configuration/masked.ts';
 import type { ProcessContext } from '../process-context.ts';
 import { PAGES_MEND } from '../doctor/start-checks.ts';
 import { followForServing, type MirroredOrigin, mirroredOrigin } from './serve-mirror.ts';
@@ -53,7 +53,7 @@ async function serve(
   const listen = listenAddress(given, context.passedSockets);
   const canShareAddress = isShareable(listen);
   const configuration = canShareAddress ? given : { ...given, threads: 1 };
-  const logger = context.logger(configuration.logLevel);
+  const logger = await context.logger(configuration.logLevel);
   for (const { name, place } of unknown)
     logger.warn({ name }, `the ${place} has what is no setting`);
   // Before the start, so that a signal during it is not lost.
