@@ -23,7 +23,6 @@ const DOCUMENTS: readonly (readonly [string, string])[] = [
   ['/skill.md', 'text/markdown'],
   ['/protocol.md', 'text/markdown'],
   ['/.well-known/api-catalog', 'application/linkset+json'],
-  ['/.well-known/ai-catalog.json', 'application/ai-catalog+json'],
   ['/.well-known/ard.json', 'application/json'],
 ];
 
@@ -126,15 +125,6 @@ export const about: readonly Case[] = [
     const [api] = linkset.map(asObject);
     for (const relation of ['service-desc', 'service-doc', 'service-meta', 'status']) {
       assert.ok(asArray(api?.[relation]).length > 0, relation);
-    }
-    const catalog = (await gateway.get('/.well-known/ai-catalog.json')).json;
-    assert.equal(catalog['specVersion'], '1.0');
-    const entries = asArray(catalog['entries']).map(asObject);
-    assert.ok(entries.length > 0);
-    for (const entry of entries) {
-      for (const member of ['identifier', 'type', 'url']) asNonBlank(entry[member]);
-      const { pathname } = new URL(asString(entry['url']));
-      (await gateway.request('HEAD', pathname)).expect(200);
     }
   }),
   check('17.1', 'contact', async (gateway) => {

@@ -32,13 +32,6 @@ const WAYS: Readonly<Record<string, (agent: Agent) => Promise<JsonObject>>> = {
     const catalog = await agent.json('/.well-known/api-catalog');
     return await agent.send(firstDescribed(await agent.json(relatedIn(catalog, 'service-desc'))));
   },
-  'the AI catalog': async (agent) => {
-    const { entries } = await agent.json('/.well-known/ai-catalog.json');
-    const skill = asArray(entries)
-      .map(asObject)
-      .find(({ type }) => asString(type).startsWith('application/agent-skills'));
-    return await agent.send(firstIn(await agent.read(asString(skill?.['url'])), 'POST'));
-  },
   discovery: async (agent) => {
     const [first] = asArray((await agent.json('/api/discover'))['kinds']).map(asObject);
     const body = JSON.stringify(first?.['example']);

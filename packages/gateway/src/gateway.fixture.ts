@@ -79,12 +79,12 @@ export async function openGateway(
     words,
     bypass = true,
     observe,
-    router = createRouter(),
   } = options;
   const state =
     options.state ?? ((): State => (waking ? 'waking' : log.writable() ? 'breathing' : 'holding'));
   const { text, packaged } = await packagedLanguage();
   const language = { ...packaged, ...words?.(packaged) };
+  const { router = createRouter(language) } = options;
   const reported: object[] = [];
   const report = { error: (details: object) => void reported.push(details) };
   const unreadable = (): number => log.damage().unreadable;

@@ -154,7 +154,7 @@ export async function startGateway(config: GatewayConfig): Promise<Gateway> {
   });
   opened.defer(async () => (await opening.catch(() => undefined))?.[Symbol.asyncDispose]());
   opened.use(collectGarbageWhenIdle());
-  const router = createRouter();
+  const router = createRouter(loaded.language);
   const paths = [NO_ROUTE, MALFORMED, ...router.routes].map(({ path }) => path);
   const observationOf = (thread: string): ObservationOptions => ({
     metrics: metrics?.counted.addHttpThread(thread, paths),

@@ -76,9 +76,10 @@ const stopped = new Promise<void>((resolve) => {
     readOnly,
     unreadable,
   };
+  const router = createRouter(start.loaded.language);
   using observation = new HttpObservation(start.observation, (lines) => post({ lines }));
   const { observe } = observation;
-  await using listener = await HttpListener.listen(start.listen, startup, createRouter(), observe);
+  await using listener = await HttpListener.listen(start.listen, startup, router, observe);
   observation.watch(listener);
   const mirror = start.mirror && new Mirror(start.mirror.origin, start.mirror.memory);
   const parts = { startup, log, presence, temporaryFolder, notices, mirror };

@@ -1,8 +1,9 @@
 /** All doors, and the router in front of them. The only file that knows every door. */
+import type { Language } from '@open-presence/protocol';
+
 import { a2aDoor } from './doors/a2a/a2a.ts';
 import type { DoorContext, DoorRequest, ProtocolDoor } from './doors/context.ts';
 import { docsDoor } from './doors/docs/docs.ts';
-import { GUESSED_PATHS } from './doors/docs/guessed-paths.ts';
 import { feedsDoor } from './doors/feeds/feeds.ts';
 import { healthDoor } from './doors/health/health.ts';
 import { mcpDoor } from './doors/mcp/mcp.ts';
@@ -26,8 +27,8 @@ const DOORS: Readonly<Record<string, ProtocolDoor>> = {
   web: webDoor,
 };
 
-export function createRouter(): Router<DoorContext> {
-  return new Router(DOORS, beforeReading, GUESSED_PATHS);
+export function createRouter({ guesses }: Language): Router<DoorContext> {
+  return new Router(DOORS, beforeReading, guesses);
 }
 
 function beforeReading(context: DoorRequest): Promise<void> | undefined {

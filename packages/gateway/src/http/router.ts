@@ -11,7 +11,7 @@ import FindMyWay, { type HTTPMethod } from 'find-my-way';
 
 import { COMMON_HEADERS, type Headers } from './response/headers.ts';
 import type { Handler, RequestContext, StartupContext } from './context.ts';
-import { nearestPaths } from './nearest-paths.ts';
+import { type Guesses, nearestPaths } from './nearest-paths.ts';
 import { preferred, type Offer } from './negotiation.ts';
 import { isUtf8, ParameterCheck } from './parameters/parameter-check.ts';
 import { readQuery } from './parameters/query.ts';
@@ -56,7 +56,7 @@ export interface Unmatched {
 }
 
 export class Router<App extends StartupContext> {
-  readonly #guesses: ReadonlyMap<string, string>;
+  readonly #guesses: Guesses;
   readonly #doors: readonly Door<App>[];
   readonly #routes: readonly MergedRoute<App>[];
   /** Keys are functions that are never called: they identify routes in `#finder`. */
@@ -76,7 +76,7 @@ export class Router<App extends StartupContext> {
   constructor(
     doors: Readonly<Record<string, Door<App>>>,
     onRead: (context: RequestContext<App>) => Promise<void> | undefined,
-    guesses: ReadonlyMap<string, string> = new Map(),
+    guesses: Guesses = {},
   ) {
     this.#guesses = guesses;
     this.#doors = Object.values(doors);

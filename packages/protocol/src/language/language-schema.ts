@@ -68,7 +68,6 @@ const DOORS = [
   'skill',
   'protocol',
   'apiCatalog',
-  'aiCatalog',
   'ard',
   'robots',
   'alive',
@@ -121,6 +120,7 @@ export const SLUG_PATTERN = '^[a-z0-9]+(-[a-z0-9]+)*$';
 export const PATH_PATTERN = '^/\\S*$';
 export const CONTACT_PATTERN = String.raw`^(https?://\S+|[^\s@:/]+@[^\s@:/]+)$`;
 
+const Path = Type.String({ pattern: PATH_PATTERN });
 const Slug = Type.String({ pattern: SLUG_PATTERN, description: 'Names a room in paths.' });
 
 function kindDefinition<Key extends keyof typeof ROUTES, Path extends string>(
@@ -248,6 +248,11 @@ export const LanguageSchema = Type.Object(
     next: Type.Array(NextDefinition, { description: 'Where to go from a first contact.' }),
     labels: closedRecord(LABELS, localizedText('A heading or a note.')),
     doors: closedRecord(DOORS, localizedText('What is behind this door.')),
+    guesses: Type.Optional(
+      Type.Record(Path, Type.Array(Path), {
+        description: 'Paths that callers try instead, by the path that has what they look for.',
+      }),
+    ),
     parameters: closedRecord(PARAMETERS, localizedText('What it does to a listing.')),
     mcp: McpDefinition,
     pages: closedRecord(PAGES, localizedText('On pages that describe the gateway.')),

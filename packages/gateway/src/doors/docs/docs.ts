@@ -40,7 +40,6 @@ const DOCUMENTS: readonly (readonly [name: PageName, path: string, type: string]
   ['skill', '/skill.md', 'text/markdown'],
   ['protocol', '/protocol.md', 'text/markdown'],
   ['apiCatalog', '/.well-known/api-catalog', 'application/linkset+json'],
-  ['aiCatalog', '/.well-known/ai-catalog.json', 'application/ai-catalog+json'],
   ['ard', ARD_PATH, 'application/json'],
 ];
 

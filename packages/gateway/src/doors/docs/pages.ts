@@ -4,7 +4,7 @@
  */
 import type { JsonObject } from '../../http/route-description.ts';
 import type { GuideContext } from '../guide-parts.ts';
-import { aiCatalog, ardManifest } from './artifacts.ts';
+import { ardManifest } from './ard-manifest.ts';
 import { guidePage, skillFile, welcomePage } from './guide.ts';
 import { asMarkdown, asText } from './page.ts';
 import { protocolText } from './protocol-text.ts';
@@ -29,7 +29,6 @@ export const PAGES = {
     type: 'application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"',
     headers: { Link: `<${context.address}/.well-known/api-catalog>; rel="api-catalog"` },
   }),
-  aiCatalog: (context) => page(json(aiCatalog(context))),
   ard: (context) => page(json(ardManifest(context))),
   'text/markdown': (context) => page(asMarkdown(welcomePage(context))),
   'text/plain': (context) => page(asText(welcomePage(context))),

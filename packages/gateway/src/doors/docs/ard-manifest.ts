@@ -1,7 +1,4 @@
-/**
- * Two catalogs in which AI systems find what they can use here: the manifest of Agentic Resource Discovery (ARD
- * 0.91), and the older AI Catalog (https://ai-catalog.io). Both name the same artifacts.
- */
+/** The manifest of Agentic Resource Discovery (ARD 0.91), in which AI systems find what they can use here. */
 import { SHORT_FEED_PATHS } from '@open-presence/protocol';
 
 import type { JsonObject } from '../../http/route-description.ts';
@@ -52,36 +49,28 @@ const ARTIFACTS: readonly Artifact[] = [
 /** The domain that vouches for identifiers: only a public address has one. */
 const DOMAIN = /^(?=.*[a-z])(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z0-9-]*[a-z][a-z0-9-]*$/;
 
-/** Each of its entries must have an identifier, which without a domain would be invented. */
-export function ardManifest(context: GuideContext): JsonObject {
-  const { publicUrl = 'http://localhost' } = context;
-  return { entries: DOMAIN.test(new URL(publicUrl).hostname) ? artifacts(context) : [] };
-}
-
-export function aiCatalog(context: GuideContext): JsonObject {
-  const { address, language, text } = context;
-  const displayName = text(language.service);
-  return {
-    specVersion: '1.0',
-    host: { displayName, documentationUrl: `${address}/protocol.md` },
-    entries: artifacts(context),
-  };
-}
-
-function artifacts({ address, publicUrl, language, routes, text }: GuideContext): JsonObject[] {
+/** Each entry must have an identifier, which without a domain would be invented: then there are none. */
+export function ardManifest({
+  address,
+  publicUrl,
+  language,
+  routes,
+  text,
+}: GuideContext): JsonObject {
   const { hostname } = new URL(publicUrl ?? 'http://localhost');
-  return ARTIFACTS.flatMap(({ name, path, type, queries }) => {
+  if (!DOMAIN.test(hostname)) return { entries: [] };
+  const entries = ARTIFACTS.flatMap(({ name, path, type, queries }) => {
     const route = routes.find((candidate) => candidate.path === path);
     if (route === undefined) return [];
-    const url = address + path;
     const door = Object.entries(language.doors).find(([id]) => id === route.description.id);
     return {
-      identifier: DOMAIN.test(hostname) ? `urn:air:${hostname}:presence:${name}` : url,
+      identifier: `urn:air:${hostname}:presence:${name}`,
       displayName: text(language.service),
       type,
-      url,
+      url: address + path,
       ...(door === undefined ? {} : { description: text(door[1]) }),
       representativeQueries: queries,
     };
   });
+  return { entries };
 }
