@@ -6,7 +6,7 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import type { Orderer, Replica, ReplicaStart } from '@open-presence/gateway/replica';
 
 import { Applier } from './applying/applier.ts';
-import { CopyComparison } from './applying/copy-comparison.ts';
+import { compareCopies } from './applying/copy-comparison.ts';
 import { measureLag } from './applying/copy-lag.ts';
 import { MessageHandler } from './applying/message-handler.ts';
 import { ReceivedUploads } from './applying/received-uploads.ts';
@@ -231,12 +231,11 @@ class Follower implements Orderer {
     }
   }
 
-  /** Throws if most other copies differ from this one: its readers would get wrong answers. */
   async #compareCopies(connection: NatsConnection): Promise<void> {
     const replica = this.#replica;
     using log = replica.reader();
     const copy = { publisher: this.#publisher.id, replica, log };
-    await new CopyComparison(connection, this.#start.address, copy).run(replica.signal);
+    await compareCopies(connection, this.#start.address, copy);
   }
 
   async #eraseInStream(connection: NatsConnection): Promise<void> {
