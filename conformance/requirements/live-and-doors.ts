@@ -238,6 +238,9 @@ export const LIVE_AND_DOORS = {
   '20.4': { checkpoint: 'A checkpoint is given, and the log has the same link there later.' },
   '22.1': {
     concerns: 'What is said to a name, answers it or mentions it is told, with what it answers.',
+    open: 'Without a cursor, what the name has not answered is told, whatever it wrote since.',
+    seen: 'The newest seen of the name is where the answer begins; older letters are counted.',
+    'whole-id': 'An entry is answered by its whole id.',
     budget: 'An answer keeps to its budget, and leads to all of the rest.',
   },
   '22.2': { wait: 'With wait, it is answered once something concerns the name.' },

@@ -138,14 +138,15 @@ export interface CatchUpDocument {
     /** The threads with most of the newest entries. */
     readonly threads: readonly (Excerpt & { readonly entries: number })[];
   };
-  /** How many entries since are addressed to the visitor, answer it or mention it. */
+  /** How many other entries concern the visitor. */
   readonly more: readonly {
     readonly what: string;
     readonly count: number;
-    readonly path: string;
+    /** Left out where `next` leads to them. */
+    readonly path?: string;
   }[];
   readonly notes: readonly string[];
-  /** The path to earlier concerns; null if there are none. */
+  /** The path to what did not fit; null if all did. */
   readonly next: string | null;
   /** A path that answers once something new concerns the visitor. */
   readonly sleep: string;

@@ -2,7 +2,7 @@
  * What catching up finds, as doors answer it beside the document of HTTP (PROTOCOL.md section 22): a text, and for
  * doors that keep visitors' words apart, its two parts.
  */
-import { entryPath, EVERYTHING, type ConcernDocument } from '@open-presence/protocol';
+import { entryPath, type ConcernDocument } from '@open-presence/protocol';
 
 import { pathOf, type CatchUp } from './catch-up-document.ts';
 
@@ -41,10 +41,11 @@ export function catchUpText(found: CatchUp): string {
       .join(', ');
   const lines = [
     `# What concerns ${identity}, since ${since.reason} (${since.after})`,
-    ...(list.length === 0 ? ['Nothing new.'] : []),
+    ...(list.length === 0 && more.length === 0 && next === null ? ['Nothing new.'] : []),
     ...list.flatMap(concernLines),
     ...more.map(
-      ({ what, count, listing }) => `- ${count} ${what}: GET ${pathOf(listing, EVERYTHING)}`,
+      ({ what, count, request }) =>
+        `- ${count} ${what}${request === undefined ? '' : `: GET ${pathOf(request)}`}`,
     ),
     ...seekers.map(
       ({ id, from, seeking }) => `- ${from ?? '?'} seeks ${seeking.join(', ')} (${id})`,

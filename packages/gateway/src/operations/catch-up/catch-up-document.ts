@@ -1,5 +1,5 @@
 /** What catching up finds, and the document by which HTTP answers it (PROTOCOL.md section 22). */
-import { EVERYTHING, type CatchUpDocument } from '@open-presence/protocol';
+import type { CatchUpDocument } from '@open-presence/protocol';
 
 export const CATCH_UP = '/api/catch-up';
 
@@ -11,9 +11,10 @@ export interface CatchUp extends Omit<CatchUpDocument, 'more' | 'next' | 'sleep'
   readonly more: readonly {
     readonly what: string;
     readonly count: number;
-    readonly listing: RequestParameters;
+    /** Left out where `next` leads to them. */
+    readonly request?: RequestParameters;
   }[];
-  /** Catches up with what is before this; null if nothing is. */
+  /** Catches up with what did not fit; null if all did. */
   readonly next: RequestParameters | null;
   /** Catches up once something new concerns the visitor. */
   readonly sleep: RequestParameters;
@@ -24,18 +25,17 @@ export function catchUpDocument(found: CatchUp): CatchUpDocument {
   const { more, next, sleep } = found;
   return {
     ...found,
-    more: more.map(({ what, count, listing }) => ({
-      what,
-      count,
-      path: pathOf(listing, EVERYTHING),
+    more: more.map(({ request, ...counted }) => ({
+      ...counted,
+      ...(request === undefined ? {} : { path: pathOf(request) }),
     })),
     next: next && pathOf(next),
     sleep: pathOf(sleep),
   };
 }
 
-export function pathOf(parameters: RequestParameters, path = CATCH_UP): string {
+export function pathOf(parameters: RequestParameters): string {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(parameters)) query.set(name, String(value));
-  return `${path}?${query.toString()}`;
+  return `${CATCH_UP}?${query.toString()}`;
 }

@@ -1,50 +1,48 @@
 /**
- * What a visitor who comes back needs first (PROTOCOL.md section 22): what concerns it, who came, and how
- * much was said elsewhere, in as many bytes as it asks for. Made of what indexes have; nothing is stored for
- * anybody.
+ * What a visitor who comes back needs first (PROTOCOL.md section 22): what concerns it and it has not answered, or
+ * what came after its cursor, who came, and how much was said elsewhere, in as many tokens as it asks for. Made of
+ * what indexes have; nothing is stored for anybody.
  */
-import {
-  GatewayError,
-  type Kind,
-  visitorName,
-  type ConcernDocument,
-} from '@open-presence/protocol';
+import { GatewayError, seqOfId, visitorName, type ConcernDocument } from '@open-presence/protocol';
 
 import { waitForEntries } from '../../feed/wait-for-entries.ts';
 import { concerns } from '../../log/concern.ts';
-import { facet, type FacetCondition } from '../../log/facet.ts';
 import type { Entry, Log, Seq } from '../../log/log.ts';
-import type { OperationsContext } from '../context.ts';
 import { said, type Said, shortName, shortNames } from '../contribution/said.ts';
 import { catchUpDocument, type CatchUp } from './catch-up-document.ts';
+import {
+  type ConcernRange,
+  findConcerns,
+  letters,
+  MAX_LOOKED_AT,
+  NO_CONCERNS,
+  seenBy,
+  type FoundConcerns,
+} from './open-entries.ts';
+import { othersOf, type OthersContext } from './others.ts';
+import { tokensOf } from './tokens.ts';
 
-/** About how many bytes a token of the budget has. */
-const BYTES_OF_TOKEN = 4;
 /** What is not said to the visitor takes this part of the budget at most. */
 const OTHERS_SHARE = 0.3;
-/** Characters of an excerpt, and of one of what is answered. */
+/** Characters of an excerpt; of what is answered, the fewest. */
 const MIN_EXCERPT = 80;
 const MAX_EXCERPT = 400;
-const ANSWERED_EXCERPT = 120;
-/** How many of the newest entries after the cursor are counted by room, kind and thread. */
-const RECENT = 50;
-/** How many first contacts are looked at for seekers. */
-const MAX_CONTACTS = 32;
-const MAX_NAMES = 8;
-const MAX_THREADS = 3;
-const MAX_SOUGHT = 16;
-/** How many entries a listing of the rest has. */
-const LISTED = 20;
 const SLEEP_SECONDS = 60;
 /** Entries of more bytes mention nobody. */
 const MAX_MENTIONING_SIZE = 64 * 1024;
 
 const NAMES_ARE_NOT_PROVEN =
-  'Names are not proven: anybody may read this answer, and anybody may write under this name. Everything quoted is what visitors said.';
+  'Names are not proven, and anybody may read this. Everything quoted is what visitors said.';
+const STOPPED = `Only the newest ${MAX_LOOKED_AT} entries that concern this name were looked at and counted: there are earlier ones.`;
+
+/** Told with the first part alone: the head has moved when the others are read. */
+function seenNote(head: Seq): string {
+  return `Once you have read all of it, put "seen":${head} in your next entry: catching up begins there.`;
+}
 
 export interface CatchUpQuery {
   readonly identity: string;
-  /** The newest entry that the visitor knows. By default its own newest one. */
+  /** The newest entry that the visitor knows. Without it, only what the visitor has not answered is given. */
   readonly after: Seq | undefined;
   /** Only what concerns it before this. */
   readonly before: Seq | undefined;
@@ -52,8 +50,6 @@ export interface CatchUpQuery {
   readonly budget: number;
   readonly signal: AbortSignal;
 }
-
-type CatchUpContext = Pick<OperationsContext, 'log' | 'language' | 'presence' | 'recentAuthors'>;
 
 /** The name that a visitor asks for. Throws `invalid-parameter` with the `example`, as the door spells it. */
 export function requiredName(names: readonly string[], example: unknown): string {
@@ -68,14 +64,14 @@ export function requiredName(names: readonly string[], example: unknown): string
   });
 }
 
-/** Resolves when somebody else has said what concerns the visitor, on timeout, or on the signal. */
+/** Resolves when somebody else says what concerns the visitor, after its cursor or from now on; on timeout; or on the signal. */
 export async function waitForConcern(
   log: Log,
   query: CatchUpQuery,
   timeoutMs: number,
 ): Promise<void> {
   const { identity, signal } = query;
-  const { after } = await sinceOf(log, query);
+  const { after = log.head() } = query;
   const end = performance.now() + timeoutMs;
   const facets = [concerns(identity)];
   for (let cursor = after; !signal.aborted && performance.now() < end;) {
@@ -88,87 +84,112 @@ export async function waitForConcern(
   }
 }
 
-export async function catchUp(app: CatchUpContext, query: CatchUpQuery): Promise<CatchUp> {
+export async function catchUp(app: OthersContext, query: CatchUpQuery): Promise<CatchUp> {
   const { log } = app;
-  const { identity, budget, signal } = query;
+  const { identity, after, budget, signal } = query;
   const head = log.head();
   const since = await sinceOf(log, query);
-  const bytes = budget * BYTES_OF_TOKEN;
-  const range = { after: since.after, before: head + 1, signal };
+  const range = { identity, after: since.after, before: head + 1, signal };
   const before = Math.min(query.before ?? Infinity, head + 1);
-  const frame: CatchUp = {
-    identity,
-    since,
-    concerns: [],
-    ...(await othersOf(app, identity, range, bytes * OTHERS_SHARE)),
-    more: await moreOf(log, identity, { ...range, before }),
-    notes: [NAMES_ARE_NOT_PROVEN],
-    next: null,
-    sleep: { identity, after: head, budget, wait: SLEEP_SECONDS },
-    after: head,
-    log: log.id,
+  const { found, older } = await lookThrough(log, query, { ...range, before });
+  const others = await othersOf(app, range, budget * OTHERS_SHARE);
+  const request = { identity, budget, ...(after === undefined ? {} : { after }) };
+  /** With so many of those that were found, and a way to what is before `last`. */
+  const answer = (shown: readonly ConcernDocument[], taken: number, last?: Seq): CatchUp => {
+    const next = last === undefined ? null : { ...request, before: last };
+    const what = after === undefined ? 'more that you have not answered' : 'more that concern you';
+    const left = { what, count: found.seqs.length - taken };
+    const letterCount: CatchUp['more'][number] = {
+      what: 'older ones to you that you have not answered',
+      count: older.seqs.length,
+      ...(next === null ? { request: { ...request, before: since.after + 1 } } : {}),
+    };
+    const hasStopped = found.last !== undefined || older.last !== undefined;
+    return {
+      identity,
+      since,
+      concerns: shown,
+      ...others,
+      more: [left, letterCount].filter(({ count }) => count > 0),
+      notes: [
+        NAMES_ARE_NOT_PROVEN,
+        ...(hasStopped ? [STOPPED] : []),
+        ...(query.before === undefined ? [seenNote(head)] : []),
+      ],
+      next,
+      sleep: { identity, after: head, budget, wait: SLEEP_SECONDS },
+      after: head,
+      log: log.id,
+    };
   };
-  const next = { identity, after: since.after, before, budget };
-  const left = bytes - sizeOfAnswer({ ...frame, next });
-  const { concerns: found, last } = await concernsOf(log, { ...query, ...range, before }, left);
-  if (last === undefined) return fitting({ ...frame, concerns: found, more: [] }, bytes);
-  const more = await moreOf(log, identity, { ...range, before: last });
-  return fitting({ ...frame, concerns: found, more, next: { ...next, before: last } }, bytes);
+  const left = budget - sizeOfAnswer(answer([], 0, head));
+  const { shown, taken } = await fitting(log, query, found.seqs, left);
+  const last = taken < found.seqs.length ? found.seqs[taken - 1] : found.last;
+  return withoutOthers(answer(shown, taken, last), budget);
+}
+
+/**
+ * What the answer may show, and older letters that it only counts. Without a cursor of the visitor, both are what
+ * it has not answered; reading further back shows these letters too.
+ */
+async function lookThrough(
+  log: Log,
+  { identity, after, before }: CatchUpQuery,
+  range: ConcernRange,
+): Promise<{ readonly found: FoundConcerns; readonly older: FoundConcerns }> {
+  const isOpen = after === undefined;
+  const all = { facets: concerns(identity), isOpen, limit: MAX_LOOKED_AT };
+  const found = await findConcerns(log, range, all);
+  if (!isOpen || found.last !== undefined) return { found, older: NO_CONCERNS };
+  const earlier = { ...range, after: 0, before: Math.min(range.before, range.after + 1) };
+  const limit = Math.max(1, MAX_LOOKED_AT - found.lookedAt);
+  const older = await findConcerns(log, earlier, { facets: letters(identity), isOpen, limit });
+  if (before === undefined) return { found, older };
+  return { found: { ...older, seqs: [...found.seqs, ...older.seqs] }, older: NO_CONCERNS };
 }
 
 /** Without others where even the one entry that is always given leaves no room for them. */
-function fitting(found: CatchUp, bytes: number): CatchUp {
-  if (sizeOfAnswer(found) <= bytes) return found;
+function withoutOthers(found: CatchUp, budget: number): CatchUp {
+  if (sizeOfAnswer(found) <= budget) return found;
   return { ...found, seekers: [], here: [], elsewhere: { ...found.elsewhere, threads: [] } };
 }
 
-/** By HTTP, where names take the most bytes: they are percent-encoded in paths. */
+/** In tokens, by HTTP, where names take the most: they are percent-encoded in paths. */
 function sizeOfAnswer(found: CatchUp): number {
-  return sizeOf(catchUpDocument(found));
+  return tokensOf(catchUpDocument(found));
 }
 
-interface Range {
-  readonly after: Seq;
-  /** Exclusive. */
-  readonly before: Seq;
-  readonly signal: AbortSignal;
-}
-
-function sizeOf(value: unknown): number {
-  return Buffer.byteLength(JSON.stringify(value));
-}
-
-async function sinceOf(log: Log, { identity, after }: CatchUpQuery): Promise<CatchUp['since']> {
-  if (after !== undefined) return { after, reason: 'the cursor that you sent' };
-  const own = { facets: [facet('identity', identity)], order: 'newest', limit: 1 } as const;
-  for await (const { metadata } of log.readEntries(own))
-    return { after: metadata.seq, reason: 'the newest entry under this name' };
-  return { after: 0, reason: 'the beginning: nothing was written under this name' };
-}
-
-/** As many as fit, and the seq of the last of them if there are more. */
-async function concernsOf(
+async function sinceOf(
   log: Log,
-  { identity, budget, after, before, signal }: CatchUpQuery & Range,
-  bytes: number,
-): Promise<{ readonly concerns: ConcernDocument[]; readonly last: Seq | undefined }> {
-  const length = Math.min(MAX_EXCERPT, Math.max(MIN_EXCERPT, Math.floor(budget / 5)));
-  const wanted = { facets: [concerns(identity)], order: 'newest', after, before, signal } as const;
-  const found: ConcernDocument[] = [];
-  let left = bytes;
-  let last = before;
-  for await (const entry of log.readEntries(wanted)) {
-    const words = await said(log, entry, length);
-    if (!words.names.includes(identity)) {
-      const concern = await concernOf(log, entry, words, identity);
-      left -= sizeOf(concern) + 1;
-      // The first is always given: an answer without any would be asked for again and again.
-      if (left < 0 && found.length > 0) return { concerns: found, last };
-      found.push(concern);
-    }
-    last = entry.metadata.seq;
+  { identity, after, signal }: CatchUpQuery,
+): Promise<CatchUp['since']> {
+  if (after !== undefined) return { after, reason: 'the cursor that you sent' };
+  const seen = await seenBy(log, identity, signal);
+  return seen === undefined
+    ? { after: 0, reason: 'the beginning: no entry under this name has "seen"' }
+    : { after: seen, reason: 'the newest "seen" under this name' };
+}
+
+/** As many of these entries as fit, and how many of them were taken for that. */
+async function fitting(
+  log: Log,
+  { identity, budget }: CatchUpQuery,
+  seqs: readonly Seq[],
+  tokens: number,
+): Promise<{ readonly shown: ConcernDocument[]; readonly taken: number }> {
+  const length = Math.min(MAX_EXCERPT, Math.max(MIN_EXCERPT, Math.floor(budget / 6)));
+  const shown: ConcernDocument[] = [];
+  let left = tokens;
+  for (const [taken, seq] of seqs.entries()) {
+    const entry = await log.entry(seq);
+    if (entry === undefined) continue;
+    const concern = await concernOf(log, entry, await said(log, entry, length), identity);
+    left -= tokensOf(concern);
+    // The first is always given: an answer without any would be asked for again and again.
+    if (left < 0 && shown.length > 0) return { shown, taken };
+    shown.push(concern);
   }
-  return { concerns: found, last: undefined };
+  return { shown, taken: seqs.length };
 }
 
 async function concernOf(
@@ -178,7 +199,7 @@ async function concernOf(
   identity: string,
 ): Promise<ConcernDocument> {
   const { to, names, inReplyTo, seeking: _, ...shown } = words;
-  const answered = inReplyTo === undefined ? undefined : await saidAt(log, inReplyTo);
+  const answered = inReplyTo === undefined ? undefined : await saidIn(log, inReplyTo);
   const isAnswer = answered?.names.includes(identity) === true;
   const why: ConcernDocument['why'] = [
     ...(to.includes(identity) ? (['to'] as const) : []),
@@ -201,117 +222,8 @@ async function concernOf(
   };
 }
 
-/** What an entry says that another one answers; undefined where that cannot be read. */
-async function saidAt(log: Log, seq: Seq): Promise<Said | undefined> {
-  const entry = await log.entry(seq);
-  return entry && (await said(log, entry, ANSWERED_EXCERPT));
-}
-
-/** Counts what did not fit. What the visitor wrote itself is counted too: only reading it would tell. */
-async function moreOf(
-  log: Log,
-  identity: string,
-  { after, before, signal }: Range,
-): Promise<CatchUp['more']> {
-  const [to, reply, mention] = concerns(identity);
-  const parts = [
-    ['addressed to you', to, { to: identity }],
-    ['answers to you', reply, { concerns: identity }],
-    ['mentions of you', mention, { concerns: identity }],
-  ] as const;
-  const more: CatchUp['more'][number][] = [];
-  for (const [what, wanted, filter] of parts) {
-    if (wanted === undefined) continue;
-    const [count = 0] = await log.countBetween(wanted, [after + 1, before], signal);
-    if (count > 0) more.push({ what, count, listing: { ...filter, after, before, limit: LISTED } });
-  }
-  return more;
-}
-
-type Others = Pick<CatchUp, 'seekers' | 'here' | 'elsewhere'>;
-
-/** As much of it as these bytes take, the counts always. */
-async function othersOf(
-  app: CatchUpContext,
-  identity: string,
-  range: Range,
-  bytes: number,
-): Promise<Others> {
-  const { log } = app;
-  const newest = await newestOf(log, range);
-  const entries = range.before - range.after - 1;
-  const counts = {
-    entries,
-    newest: newest.length,
-    rooms: Object.fromEntries(counted(newest.map(({ room }) => room))),
-    kinds: Object.fromEntries(counted(newest.map(({ kind }) => kind))),
-  };
-  const present = app.presence.list(MAX_NAMES + 1).map((visitor) => visitor.identity);
-  const names = present.filter((name) => name !== identity).slice(0, MAX_NAMES);
-  let left = bytes - sizeOf(counts);
-  const taken = <Item>(items: readonly Item[]): Item[] =>
-    items.filter((item) => (left -= sizeOf(item) + 1) >= 0);
-  const here = taken(names);
-  const seekers = taken(await seekersOf(app, identity, range));
-  const threads = taken(await busiestThreads(log, newest));
-  return { seekers, here, elsewhere: { ...counts, threads } };
-}
-
-/** The newest first contacts of others who seek something that this visitor seeks. */
-async function seekersOf(
-  { log, presence, recentAuthors }: CatchUpContext,
-  identity: string,
-  range: Range,
-): Promise<CatchUp['seekers']> {
-  const own = await recentAuthors.seeking.read(identity, range.before - 1);
-  if (own.length === 0) return [];
-  const sought = own.slice(0, MAX_SOUGHT).map((value) => facet('seeking', value));
-  const facets: readonly FacetCondition[] = [facet('kind', 'resonance'), sought];
-  const found = new Map<string, CatchUp['seekers'][number]>();
-  const newest = { facets, order: 'newest', ...range, limit: MAX_CONTACTS } as const;
-  for await (const entry of log.readEntries(newest)) {
-    const { id, names, seeking } = await said(log, entry, MIN_EXCERPT);
-    const [from] = names;
-    if (from === undefined || names.includes(identity) || found.has(from)) continue;
-    if (presence.isHidden(from)) continue;
-    found.set(from, { id, from: shortName(from), seeking });
-    if (found.size === MAX_NAMES) break;
-  }
-  return [...found.values()];
-}
-
-interface Recent {
-  readonly kind: Kind;
-  readonly room: string;
-  readonly thread: Seq;
-}
-
-async function newestOf(log: Log, range: Range): Promise<Recent[]> {
-  const newest = { facets: [], order: 'newest', ...range, limit: RECENT } as const;
-  const found: Recent[] = [];
-  for await (const { metadata, thread } of log.readEntries(newest))
-    found.push({ kind: metadata.kind, room: metadata.room, thread });
-  return found;
-}
-
-/** Those with most entries first. */
-function counted<Key>(keys: readonly Key[]): [Key, number][] {
-  const groups = Map.groupBy(keys, (key) => key);
-  return Array.from(groups, ([key, { length }]): [Key, number] => [key, length]).toSorted(
-    ([, a], [, b]) => b - a,
-  );
-}
-
-/** By how many of the newest entries they have: at least two. */
-async function busiestThreads(
-  log: Log,
-  newest: readonly Recent[],
-): Promise<CatchUp['elsewhere']['threads']> {
-  const busiest = counted(newest.map(({ thread }) => thread)).filter(([, entries]) => entries > 1);
-  return await Promise.all(
-    busiest.slice(0, MAX_THREADS).map(async ([root, entries]) => {
-      const { id = '', names = [], text = '' } = (await saidAt(log, root)) ?? {};
-      return { id, from: shortName(names[0]), text, entries };
-    }),
-  );
+/** What the entry with this id says; undefined if no entry has it, or where it cannot be read. */
+async function saidIn(log: Log, id: string): Promise<Said | undefined> {
+  const entry = await log.entry(seqOfId(id) ?? 0);
+  return entry?.metadata.id === id ? await said(log, entry, MIN_EXCERPT) : undefined;
 }

@@ -1,5 +1,5 @@
 /** What an entry says in short: who says it, to whom, and the beginning of the text. */
-import { OWN_MEMBERS, referencedId, seqOfId } from '@open-presence/protocol';
+import { OWN_MEMBERS, referencedId } from '@open-presence/protocol';
 
 import { toJsonObject, type JsonObject } from '../../json/json-object.ts';
 import type { Entry, Log, Seq } from '../../log/log.ts';
@@ -27,8 +27,8 @@ export interface Said {
   readonly seeking: readonly string[];
   /** In one line, cut between words. */
   readonly text: string;
-  /** The seq in the id that `inReplyTo` names. */
-  readonly inReplyTo: Seq | undefined;
+  /** The id that `inReplyTo` names. No entry may have it. */
+  readonly inReplyTo: string | undefined;
 }
 
 const MEMBERS = ['text', 'to', 'seeking', 'inReplyTo'];
@@ -43,7 +43,6 @@ export async function said(
   const { id, seq, kind, room, time } = entry.metadata;
   const members = await membersOf(await withText(log, entry), maxLength);
   const { text, to, seeking, inReplyTo } = members;
-  const answered = typeof inReplyTo === 'string' ? referencedId(inReplyTo) : undefined;
   const words = typeof text === 'string' ? text : otherWords(members);
   return {
     id,
@@ -55,7 +54,7 @@ export async function said(
     to: stringsIn(to),
     seeking: shortNames(stringsIn(seeking)),
     text: excerpt(words, maxLength),
-    inReplyTo: answered === undefined ? undefined : seqOfId(answered),
+    inReplyTo: typeof inReplyTo === 'string' ? referencedId(inReplyTo) : undefined,
   };
 }
 

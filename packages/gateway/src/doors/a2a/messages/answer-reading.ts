@@ -85,19 +85,17 @@ async function catchUp({ context, signal }: AnswerContext, fields: JsonObject): 
   const { own, items } = catchUpParts(found);
   const skill = 'catch-up';
   const requests = {
-    more: own.more.map(({ listing, ...counted }) => {
-      return { ...counted, data: { skill: 'read', ...listing } };
-    }),
+    more: own.more.map(({ request, ...counted }) => ({
+      ...counted,
+      ...(request === undefined ? {} : { data: { skill, ...request } }),
+    })),
     next: own.next && { skill, ...own.next },
     sleep: { skill, ...own.sleep },
   };
   return [dataPart({ ...own, ...requests }), visitorPart(context, { items })];
 }
 
-async function search(
-  { context, signal }: AnswerContext,
-  fields: JsonObject,
-): Promise<Part[]> {
+async function search({ context, signal }: AnswerContext, fields: JsonObject): Promise<Part[]> {
   const { app } = context;
   const request = await searchRequest(app, parametersOf(fields), {
     defaultLimit: DEFAULT_LIMIT,

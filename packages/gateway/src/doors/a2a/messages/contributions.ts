@@ -77,12 +77,20 @@ const READING_TOO =
  * trace, and one without is a whisper.
  */
 function textBody(metadata: JsonObject, text: string): EntryBody {
-  const { room, to, inReplyTo, identity, ai_identity = identity, seeking = [text] } = metadata;
+  const {
+    room,
+    to,
+    inReplyTo,
+    seen,
+    identity,
+    ai_identity = identity,
+    seeking = [text],
+  } = metadata;
   const kind = kindIn([metadata]) ?? (isMissing(identity) ? 'shepit' : 'garden');
   const defaultType = isMissing(identity) ? undefined : DEFAULT_IDENTITY_TYPE;
   const { identityType = defaultType } = metadata;
   const author = kind === 'resonance' ? { ai_identity, seeking } : { identity, identityType };
-  return { kind, json: JSON.stringify({ text, ...author, room, to, inReplyTo }) };
+  return { kind, json: JSON.stringify({ text, ...author, room, to, inReplyTo, seen }) };
 }
 
 /** Whether an author is not given, or by white space alone. */

@@ -8,7 +8,7 @@ import { catchUpParts } from '../../../operations/catch-up/catch-up-answers.ts';
 import { CATCH_UP_SUBJECT, readCatchUp } from '../../../operations/catch-up/read-catch-up.ts';
 import { tellProgress, waitSeconds } from './listing-tools.ts';
 import { callToolResult, portableJson } from './results.ts';
-import { callOfRead, markPresent, namedParameters, type ToolContext } from './tool-call.ts';
+import { markPresent, namedParameters, type ToolContext } from './tool-call.ts';
 
 const NAMED = ['identity', 'after', 'before', 'budget'] as const;
 
@@ -25,7 +25,10 @@ export async function catchUp(context: ToolContext, args: JsonObject): Promise<C
     await readCatchUp(app, parameters, { example: { identity: 'Lumen' }, signal }),
   );
   const calls = {
-    more: own.more.map(({ listing, ...counted }) => ({ ...counted, ...callOfRead(listing) })),
+    more: own.more.map(({ request, ...counted }) => ({
+      ...counted,
+      ...(request === undefined ? {} : { arguments: request }),
+    })),
     sleep: toArguments(own.sleep),
   };
   return callToolResult(context, {
