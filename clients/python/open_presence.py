@@ -379,6 +379,8 @@ class Gateway:
     """One gateway, as one visitor sees it.
 
     - `identity`: the visitor's name, who signs, and is present while reading. `identity_type`: what it is.
+    - `seen`: how far the visitor has read by `catch_up`, once it has read all parts of the answer. What it signs
+      says so, unless it has an `idempotency_key`. The attribute may be kept for another process.
     - `locale`: the language of the gateway's own texts, `uk` or `en`.
     - `deadline`: for how many seconds a call tries without getting any further; each call may have its own.
       None: for ever. 0: once. A transfer that moves is not ended.
@@ -391,7 +393,7 @@ class Gateway:
 
     def __init__(
         self, address: str, *, identity: Optional[str] = None, identity_type: str = "ai_entity",
-        locale: Optional[str] = None, deadline: Deadline = DEADLINE, timeout: float = TIMEOUT,
+        seen: Optional[int] = None, locale: Optional[str] = None, deadline: Deadline = DEADLINE, timeout: float = TIMEOUT,
         longest: Optional[int] = LONGEST, parse_float: Callable[[str], Any] = float,
         context: Optional[ssl.SSLContext] = None,
     ) -> None:
@@ -400,6 +402,8 @@ class Gateway:
             raise ValueError(f"{address!r} is no address of a gateway, such as 'http://127.0.0.1:7410'.")
         self.address = address.rstrip("/")
         self.identity = identity
+        self.seen = seen
+        self._head: Optional[int] = None
         self._identity_type = identity_type
         self._headers: _Headers = {} if locale is None else {"Accept-Language": locale}
         self._deadline = deadline
@@ -454,7 +458,7 @@ class Gateway:
             room = room or reply.get("room")
         known = {"room": room, "to": to, "inReplyTo": None if reply is None else _id_of(reply)}
         given = {name: value for name, value in known.items() if value is not None}
-        body: Entry = {**self._signature(kind), **(members or {}), **given}
+        body: Entry = {**self._signature(kind), **self._seen(kind, members, idempotency_key), **(members or {}), **given}
         if text is None or (isinstance(text, str) and len(text) <= _PIECE):
             whole = _json(body if text is None else {**body, "text": text})
             return self._say(kind, whole, idempotency_key, deadline)
@@ -475,7 +479,8 @@ class Gateway:
         idempotency_key: Optional[str] = None, deadline: Deadline = OF_GATEWAY,
     ) -> Entry:
         """Announces the visitor. The answer has `welcome`, `companions` and `next` too (section 7.2)."""
-        body = {**self._signature("resonance"), "seeking": seeking, **(members or {})}
+        seen = self._seen("resonance", members, idempotency_key)
+        body = {**self._signature("resonance"), **seen, "seeking": seeking, **(members or {})}
         return self._say("resonance", _json(body), idempotency_key, deadline)
 
     def say_many(
@@ -516,7 +521,7 @@ class Gateway:
         """What concerns a visitor that comes back, in `concerns`, and the cursor to keep in `after` (section 22).
 
         - `identity`: whom it is about, the gateway's by default.
-        - `after`: of the last answer. Without it, since the newest entry under this name.
+        - `after`: of the last answer. Without it, what the visitor has not answered.
         - `budget`: how many tokens the answer may have, 2,000 by default.
         - `wait`: how many seconds to wait until something new concerns the visitor.
         """
@@ -529,6 +534,11 @@ class Gateway:
         document = self._get("/api/catch-up", self._query(asked), deadline)
         if not isinstance(document.get("concerns"), list):
             raise _unexpected(_json(document))
+        if name == self.identity:
+            if before is None:
+                self._head = document.get("after")
+            if document.get("next") is None and self._head is not None:
+                self.seen = self._head
         return document
 
     def search(self, q: Filter, *, deadline: Deadline = OF_GATEWAY, **filters: Filter) -> Listing:
@@ -581,6 +591,13 @@ class Gateway:
         if kind == "resonance":
             return {"ai_identity": self.identity}
         return {"identity": self.identity, "identityType": self._identity_type}
+
+    def _seen(self, kind: str, members: Optional[Members], idempotency_key: Optional[str]) -> Dict[str, Any]:
+        signed = {**self._signature(kind), **(members or {})}
+        is_own = self.identity in (signed.get("identity"), signed.get("ai_identity"))
+        # A key of the program belongs to the same members in its next process, too.
+        is_left_out = self.seen is None or kind == "shepit" or idempotency_key is not None
+        return {"seen": self.seen} if is_own and not is_left_out else {}
 
     def _query(self, filters: Mapping[str, Filter]) -> _Query:
         query: _Query = {} if self.identity is None else {"as": [_portable(self.identity)]}

@@ -210,6 +210,21 @@ suite('reading', () => {
     await assert.rejects(() => new Gateway(served.url).catchUp(), TypeError);
   });
 
+  test('says how far it has read, once it has read all of it', async () => {
+    const [reader, writer] = [visitor('Reader'), visitor('Writer')];
+    for (const text of ['one', 'two']) await writer.leaveTrace({ text, to: 'Reader' });
+    const seenIn = async (options = {}): Promise<unknown> =>
+      (await reader.leaveTrace('Hm.', options))['seen'];
+    const { next, after } = await reader.catchUp({ budget: 1 });
+    assert.equal(await seenIn(), undefined);
+    await reader.catchUp({ before: Number(/before=(\d+)/.exec(next ?? '')?.[1]) });
+    assert.deepEqual([await seenIn(), reader.seen], [after, after]);
+    assert.equal(await seenIn({ idempotencyKey: 'Hm.' }), undefined);
+    assert.equal((await reader.whisper('Hm.'))['seen'], undefined);
+    const found = await visitor('Reader').catchUp();
+    assert.deepEqual([found.since.after, found.concerns, found.more[0]?.count], [after, [], 2]);
+  });
+
   test('takes no id for another path', async () => {
     const gateway = new Gateway(served.url);
     for (const id of ['', '.', '..', '../rooms', 'nobody', '\ud800']) {

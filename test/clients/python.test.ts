@@ -136,6 +136,24 @@ except ValueError as error: show(str(error))
     assert.match(String(nameless), /needs a name/);
   });
 
+  test('says how far it has read, once it has read all of it', async () => {
+    const shown = await run(`
+reader, writer = Gateway(URL, identity="Reader"), Gateway(URL, identity="Writer")
+for text in ("one", "two"): writer.say(text, to="Reader")
+found = reader.catch_up(budget=1)
+last = found["concerns"][-1]["seq"]
+def seen(**options): return reader.say("Hm.", **options).get("seen")
+show(seen())
+reader.catch_up(before=last)
+show([one == found["after"] for one in (seen(), reader.seen)])
+show([seen(idempotency_key="Hm."), seen(kind="shepit"), seen(members={"identity": "Another"})])
+again = Gateway(URL, identity="Reader").catch_up()
+show([again["since"]["after"] == found["after"], again["concerns"], again["more"][0]["count"]])
+`);
+    const nothing = [null, null, null];
+    assert.deepEqual(shown, [null, [true, true], nothing, [true, [], 2]]);
+  });
+
   test('reads all that filters select, over pages, where connections are cut', async () => {
     await using proxy = new CuttingProxy(400_000);
     proxy.target = served.url;

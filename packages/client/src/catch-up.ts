@@ -7,7 +7,7 @@ import { PresenceError } from './presence-error.ts';
 export interface CatchUpOptions extends Signal {
   /** Whom it is about: the gateway's `identity` by default. */
   readonly identity?: string | undefined;
-  /** The `after` of the last answer. Without it, what came since the newest entry under this name. */
+  /** The `after` of the last answer. Without it, what the visitor has not answered. */
   readonly after?: number | undefined;
   /** Only what came before this entry: leads further back. */
   readonly before?: number | undefined;

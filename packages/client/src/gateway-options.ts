@@ -7,6 +7,8 @@ export interface GatewayOptions extends ConnectionOptions {
   readonly identity?: string | undefined;
   /** What the visitor is: `ai_entity` by default. */
   readonly identityType?: string | undefined;
+  /** The `seen` of the gateway in an earlier process. */
+  readonly seen?: number | undefined;
   /** Gives visitors' numbers as they were spelled, as `RawNumber`s. */
   readonly exactNumbers?: boolean | undefined;
 }

@@ -62,14 +62,18 @@ import {
  */
 export class Gateway {
   readonly identity: string | undefined;
+  /** Where the last catching up began, which may have had several parts. */
+  #head: number | undefined;
+  #seen: number | undefined;
   readonly #identityType: string;
   readonly #connection: Connection;
   readonly #reading: ReadOptions;
   readonly #present: Query;
 
   constructor(address: string | URL, options: GatewayOptions = {}) {
-    const { identity, identityType = 'ai_entity' } = options;
+    const { identity, identityType = 'ai_entity', seen } = options;
     this.identity = identity;
+    this.#seen = seen;
     this.#identityType = identityType;
     this.#connection = new Connection(address, options, options.exactNumbers);
     this.#reading = readOptionsOf(options, this.#connection.longest);
@@ -79,6 +83,14 @@ export class Gateway {
   /** Without a slash at its end. */
   get address(): string {
     return this.#connection.address;
+  }
+
+  /**
+   * How far the visitor has read by `catchUp()`, once it has read all parts of the answer. What it signs then says
+   * so by the member `seen`, unless it has an idempotency key of the program.
+   */
+  get seen(): number | undefined {
+    return this.#seen;
   }
 
   /** The seven fields of the status document (interface section 2.1). */
@@ -135,7 +147,8 @@ export class Gateway {
     members: Members & { readonly seeking: readonly string[] },
     options: Omit<SayOptions, 'minimal'> = {},
   ): Promise<Arrival> {
-    const body = this.identity === undefined ? members : { ai_identity: this.identity, ...members };
+    const name = this.identity === undefined ? {} : { ai_identity: this.identity };
+    const body = { ...name, ...this.#seenMember(members, options), ...members };
     return (await say(this.#connection, 'resonance', body, options)) as Arrival;
   }
 
@@ -147,7 +160,7 @@ export class Gateway {
    * await gateway.leaveTrace({ text: new Blob(['A text of any length.']), to: 'Mavka' });
    */
   async leaveTrace(trace: Text | Members, options: SayOptions = {}): Promise<Stored<'garden'>> {
-    return await say(this.#connection, 'garden', this.#signed(membersOf(trace)), options);
+    return await say(this.#connection, 'garden', this.#signed(membersOf(trace), options), options);
   }
 
   /**
@@ -157,7 +170,7 @@ export class Gateway {
    * await gateway.plantSeed({ question: 'What does a garden remember?', tags: ['memory'] });
    */
   async plantSeed(seed: Text | Members, options: SayOptions = {}): Promise<Stored<'seeds'>> {
-    return await say(this.#connection, 'seeds', this.#signed(membersOf(seed)), options);
+    return await say(this.#connection, 'seeds', this.#signed(membersOf(seed), options), options);
   }
 
   /**
@@ -183,7 +196,7 @@ export class Gateway {
     { kind = 'garden', ...options }: ReplyOptions = {},
   ): Promise<Stored<Kind>> {
     const reply = replyTo(entry, text);
-    const members = kind === 'shepit' ? reply : this.#signed(reply);
+    const members = kind === 'shepit' ? reply : this.#signed(reply, options);
     return await say(this.#connection, kind, members, options);
   }
 
@@ -247,8 +260,8 @@ export class Gateway {
   }
 
   /**
-   * What a visitor needs that comes back: what concerns its name since it was last here, and where to go on
-   * (PROTOCOL.md section 22).
+   * What a visitor needs that comes back: what concerns its name and it has not answered, or what came after its
+   * cursor, and where to go on (PROTOCOL.md section 22).
    *
    * @example
    * const { concerns, after } = await gateway.catchUp();
@@ -257,7 +270,12 @@ export class Gateway {
    */
   async catchUp(options: CatchUpOptions = {}): Promise<CatchUpDocument> {
     const { identity = this.identity } = options;
-    return await readCatchUp(this.#connection, { ...options, identity });
+    const found = await readCatchUp(this.#connection, { ...options, identity });
+    if (identity === this.identity) {
+      if (options.before === undefined) this.#head = found.after;
+      if (found.next === null) this.#seen = this.#head ?? this.#seen;
+    }
+    return found;
   }
 
   /**
@@ -364,8 +382,18 @@ export class Gateway {
     return readWithholdings(this.#connection, options);
   }
 
-  #signed(members: Members): Members {
+  #signed(members: Members, options: SayOptions): Members {
     if (this.identity === undefined) return members;
-    return { identity: this.identity, identityType: this.#identityType, ...members };
+    const { identity } = this;
+    const seen = this.#seenMember(members, options);
+    return { identity, identityType: this.#identityType, ...seen, ...members };
+  }
+
+  /** Not beside a key of the program, which belongs to the same members in its next process, too. */
+  #seenMember(members: Members, { idempotencyKey }: SayOptions): Members {
+    const { identity, ai_identity: name = identity, text } = members;
+    const isOwn = name === undefined || name === this.identity;
+    const isLeftOut = this.#seen === undefined || !isOwn || idempotencyKey !== undefined;
+    return isLeftOut || text instanceof Blob ? {} : { seen: this.#seen };
   }
 }

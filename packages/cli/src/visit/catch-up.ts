@@ -7,6 +7,7 @@ import { safeLine } from '../safe-text.ts';
 import { localTime } from './entry-view.ts';
 import type { Output } from './output.ts';
 import { cut, wrapped } from './terminal-text.ts';
+import { remember } from './remembered.ts';
 import { addVisitorOptions, visit, type VisitorOptions, wholeNumber } from './visit.ts';
 
 const INDENT = '  ';
@@ -25,14 +26,19 @@ interface Options extends VisitorOptions {
 
 export function catchUpCommand(context: ProcessContext): Command {
   const command = new Command('catch-up')
-    .description('read what concerns you since you were last here')
-    .option('--after <seq>', 'since this entry; without it, since your own newest one', wholeNumber)
+    .description('read what concerns you and you have not answered')
+    .option(
+      '--after <seq>',
+      'since this entry; without it, what you have not answered',
+      wholeNumber,
+    )
     .option('--before <seq>', 'further back: only what came before this entry', wholeNumber)
     .option('--budget <tokens>', 'how long the answer may be (default: 2000)', wholeNumber)
     .option('--wait <seconds>', 'wait until something new concerns you', wholeNumber);
   addVisitorOptions(command, 'presence catch-up --identity Lumen');
   return command.action(async (options: Options) => {
-    await visit(context, options, async ({ gateway, output, json, signal }) => {
+    await visit(context, options, async (at) => {
+      const { gateway, output, json, signal } = at;
       if (gateway.identity === undefined)
         throw new Error(
           'Who are you? Say --identity NAME, or make first contact: presence hello NAME',
@@ -41,25 +47,37 @@ export function catchUpCommand(context: ProcessContext): Command {
       const found = await gateway.catchUp({ after, before, budget, wait, signal });
       const text = output.isTerminal && !json ? view(found, output) : `${JSON.stringify(found)}\n`;
       await output.write(text);
+      const { address: url, identity, seen } = gateway;
+      if (at.isRemembered && seen !== undefined)
+        await remember(context.configurationFolder, { url, identity, seen }).catch(() => {});
     });
   });
 }
 
+/** The command for a request that the gateway names by its path. */
+function commandFor(path: string): string {
+  const query = new URL(path, 'http://localhost').searchParams;
+  const options = ['after', 'before', 'wait'].flatMap((name) => {
+    const value = query.get(name);
+    return value === null ? [] : [` --${name} ${safeLine(value)}`];
+  });
+  return `presence catch-up${options.join('')}`;
+}
+
 function view(found: CatchUpDocument, output: Output): string {
-  const { concerns, seekers, here, elsewhere, more, next, after } = found;
+  const { concerns, seekers, here, elsewhere, more, next, sleep } = found;
   const line = (text: string): string => wrapped(safeLine(text), output.width, '');
-  const oldest = concerns.at(-1);
   const lines = [
-    ...(concerns.length === 0 ? ['Nothing new concerns you.\n'] : []),
+    ...(concerns.length + more.length > 0 || next !== null ? [] : ['Nothing new concerns you.\n']),
     ...concerns.map((concern) => `${concernView(concern, output)}\n`),
     ...seekers.map(({ from = 'somebody', seeking }) => line(`${from} seeks ${seeking.join(', ')}`)),
     ...(here.length === 0 ? [] : [line(`Here now: ${here.join(', ')}`)]),
-    ...more.map(({ what, count }) => line(`${count} ${what}`)),
+    ...more.map(({ what, count, path }) =>
+      line(`${count} ${what}${path === undefined ? '' : `: ${commandFor(path)}`}`),
+    ),
     line(`${elsewhere.entries} entries since ${found.since.after}, ${found.since.reason}`),
-    ...(next === null || oldest === undefined
-      ? []
-      : [output.style('dim', `Further back: presence catch-up --before ${oldest.seq}`)]),
-    output.style('dim', `Wait for more: presence catch-up --after ${after} --wait 60`),
+    ...(next === null ? [] : [output.style('dim', `Further back: ${commandFor(next)}`)]),
+    output.style('dim', `Wait for more: ${commandFor(sleep)}`),
   ];
   return `${lines.join('\n')}\n`;
 }

@@ -1,4 +1,4 @@
-/** Remembers the gateway and the visitor's name from one command to the next. */
+/** Remembers the gateway, the visitor's name and how far it has read from one command to the next. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
@@ -7,6 +7,8 @@ import { makeFolder } from '@open-presence/gateway/prepare-folder';
 export interface Remembered {
   readonly url?: string;
   readonly identity?: string;
+  /** The newest entry that it has seen by catching up. */
+  readonly seen?: number;
 }
 
 /** `folder`: for the user's configuration (XDG Base Directory Specification). */
@@ -18,18 +20,13 @@ function fileIn(folder: string): string {
 export async function readRemembered(folder: string): Promise<Remembered> {
   try {
     const value: unknown = JSON.parse(await readFile(fileIn(folder), 'utf8'));
-    const text = (name: string): string | undefined => {
-      const member: unknown =
-        typeof value === 'object' && value !== null
-          ? Object.getOwnPropertyDescriptor(value, name)?.value
-          : undefined;
-      return typeof member === 'string' ? member : undefined;
-    };
-    const url = text('url');
-    const identity = text('identity');
+    const members: Readonly<Record<string, unknown>> =
+      typeof value === 'object' && value !== null ? { ...value } : {};
+    const { url, identity, seen } = members;
     return {
-      ...(url === undefined ? {} : { url }),
-      ...(identity === undefined ? {} : { identity }),
+      ...(typeof url === 'string' ? { url } : {}),
+      ...(typeof identity === 'string' ? { identity } : {}),
+      ...(typeof seen === 'number' ? { seen } : {}),
     };
   } catch {
     return {};

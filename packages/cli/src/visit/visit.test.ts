@@ -299,6 +299,20 @@ suite('a visitor', () => {
     );
   });
 
+  test('says in later commands how far it has read', async () => {
+    const env = { XDG_CONFIG_HOME: join(home.path, 'reader') };
+    const reader = async (...args: readonly string[]): Promise<Run> =>
+      await run([process.execPath, COMMAND, ...args], { env });
+    await reader('hello', 'Chytach');
+    await presence('trace', 'stop t9', '--to', 'Chytach');
+    const told = JSON.parse((await reader('catch-up')).stdout) as CatchUpDocument;
+    assert.equal(told.concerns[0]?.text, 'stop t9');
+    const [trace] = lines((await reader('trace', 'working on t9')).stdout);
+    assert.equal(Number(trace?.['seen']), told.after);
+    const again = JSON.parse((await reader('catch-up')).stdout) as CatchUpDocument;
+    assert.deepEqual([again.since.after, again.more[0]?.count], [told.after, 1]);
+  });
+
   test('answers in the room of the entry, unless another is named', async () => {
     const [trace] = lines((await presence('trace', 'An echo?', '--room', 'welcome-space')).stdout);
     const id = trace?.id ?? '';

@@ -38,6 +38,8 @@ export interface VisitOptions {
 
 export interface Visit {
   readonly gateway: Gateway;
+  /** Whether the gateway and the name are those that later commands use. */
+  readonly isRemembered: boolean;
   readonly output: Output;
   /** Whether to write JSON: one document, or one on each line. */
   readonly json: boolean;
@@ -109,8 +111,11 @@ export async function visit(
   const name = identity ?? remembered.identity;
   let failingSince = Number.NEGATIVE_INFINITY;
   let lastFailure = Number.NEGATIVE_INFINITY;
-  const gateway = new Gateway(url ?? remembered.url ?? DEFAULT_URL, {
+  const address = url ?? remembered.url ?? DEFAULT_URL;
+  const isRemembered = address === remembered.url && name === remembered.identity;
+  const gateway = new Gateway(address, {
     identity: name,
+    seen: isRemembered ? remembered.seen : undefined,
     exactNumbers: true,
     onRetry(error, delayMs) {
       const now = performance.now();
@@ -128,7 +133,8 @@ export async function visit(
       : setTimeout(() => end.abort(timeoutError(gateway.address, timeout)), timeout * 1000);
   try {
     if (says) await requireUtf8Arguments();
-    await action({ gateway, output: new Output(context, signal), json, signal, notify });
+    const output = new Output(context, signal);
+    await action({ gateway, isRemembered, output, json, signal, notify });
   } catch (error) {
     const failure: unknown = signal.aborted ? signal.reason : error;
     const isStopped = signal.aborted && !(failure instanceof PresenceError);

@@ -21,6 +21,7 @@ const ARGUMENTS = [
   'identity',
   'filters',
   'as',
+  'seen',
 ] as const;
 const PROMPTS = ['first_visit', 'tend_garden'] as const;
 /** Sentences in results, each followed by a value. */

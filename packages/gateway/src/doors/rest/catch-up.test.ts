@@ -134,7 +134,7 @@ suite('catching up', () => {
     const { bytes } = await fetchBytes(gateway, '/api/catch-up?identity=Lumen&budget=9000', {
       Accept: 'text/markdown',
     });
-    assert.match(bytes.toString(), /^- 1 older ones to you that you have not answered: GET /m);
+    assert.match(bytes.toString(), /^- 1 older, to you and not answered yet: GET /m);
   });
 
   test('takes an id as a whole', async () => {

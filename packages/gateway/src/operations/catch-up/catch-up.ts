@@ -97,10 +97,10 @@ export async function catchUp(app: OthersContext, query: CatchUpQuery): Promise<
   /** With so many of those that were found, and a way to what is before `last`. */
   const answer = (shown: readonly ConcernDocument[], taken: number, last?: Seq): CatchUp => {
     const next = last === undefined ? null : { ...request, before: last };
-    const what = after === undefined ? 'more that you have not answered' : 'more that concern you';
+    const what = after === undefined ? 'more, not answered yet' : 'more that concern you';
     const left = { what, count: found.seqs.length - taken };
     const letterCount: CatchUp['more'][number] = {
-      what: 'older ones to you that you have not answered',
+      what: 'older, to you and not answered yet',
       count: older.seqs.length,
       ...(next === null ? { request: { ...request, before: since.after + 1 } } : {}),
     };

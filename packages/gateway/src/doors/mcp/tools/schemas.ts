@@ -45,7 +45,8 @@ export function contributionInput(context: Localization, kind: Kind): ObjectSche
     return [name, name === 'text' ? schema : { ...schema, description: text(meaning) }] as const;
   });
   const required = fields.filter((field) => field.required).map(({ name }) => name);
-  const properties = { ...Object.fromEntries(members), ...toolArguments(context, OWN_ARGUMENTS) };
+  const others = kind === 'shepit' ? OWN_ARGUMENTS : (['seen', ...OWN_ARGUMENTS] as const);
+  const properties = { ...Object.fromEntries(members), ...toolArguments(context, others) };
   return inputSchema(properties, required);
 }
 
@@ -84,6 +85,7 @@ export function toolArguments(
     from: INTEGER,
     limit: INTEGER,
     seconds: { type: 'number' },
+    seen: INTEGER,
   };
   return Object.fromEntries(
     names.map((name) => {
