@@ -8,6 +8,9 @@ import { said } from '../contribution/said.ts';
 /** How many of the newest entries are looked at. */
 export const MAX_LOOKED_AT = 1000;
 
+/** For the answers to how many entries an index is asked together. */
+const ASKED_TOGETHER = 64;
+
 export interface ConcernRange {
   readonly identity: string;
   readonly after: Seq;
@@ -45,17 +48,14 @@ export async function findConcerns(
   const ownConcerns = { ...newest, after: last - 1, facets: [facets, own] };
   for await (const { metadata } of log.readEntries(ownConcerns)) seqs.delete(metadata.seq);
   const answers = [...ids.keys()].map((id) => facet('inReplyTo', id));
-  const ownAnswers = {
-    facets: [answers, own],
-    order: 'newest',
-    after: last,
-    signal: range.signal,
-  } as const;
-  if (isOpen)
-    for await (const entry of log.readEntries(ownAnswers)) {
+  while (isOpen && answers.length > 0) {
+    const answering = { ...newest, after: last, before: Infinity };
+    const wanted = { ...answering, facets: [answers.splice(0, ASKED_TOGETHER), own] };
+    for await (const entry of log.readEntries(wanted)) {
       const { inReplyTo = '' } = await said(log, entry, 0);
       seqs.delete(ids.get(inReplyTo) ?? 0);
     }
+  }
   return { seqs: [...seqs], lookedAt: all.length, last: more ? last : undefined };
 }
 
