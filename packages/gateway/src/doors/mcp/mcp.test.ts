@@ -58,15 +58,17 @@ suite('what is said through MCP', () => {
     const back = { identity: hello.ai_identity, after: 0, budget: 1 };
     const { own: found } = await call(door, 'catch_up', JSON.stringify(back));
     const counts: unknown[] = [];
-    for (const step of [own['next'], found['more']].flat()) {
+    const further = { tool: 'catch_up', arguments: found['next'] };
+    for (const step of [own['next'], further].flat()) {
       const { tool, arguments: args } = fields(step);
       const schema = fields(tools.find(({ name }) => name === tool)?.['inputSchema']);
       const named = Object.keys(fields(schema['properties']));
       for (const name of Object.keys(fields(args))) assert.ok(named.includes(name), name);
       if (tool === 'read') counts.push((await call(door, tool, JSON.stringify(args))).own['count']);
     }
-    // The newest, the first contacts, and the two answers that did not fit.
-    assert.deepEqual(counts, [5, 1, 2]);
+    // The newest, and the first contacts.
+    assert.deepEqual(counts, [5, 1]);
+    assert.deepEqual(found['more'], [{ what: 'more that concern you', count: 2 }]);
   });
 
   test('has a note if it replies to no entry', async () => {
