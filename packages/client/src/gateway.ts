@@ -62,7 +62,7 @@ import {
  */
 export class Gateway {
   readonly identity: string | undefined;
-  /** Where the last catching up began, which may have had several parts. */
+  /** The `after` of the last catching up, which may have had several parts. */
   #head: number | undefined;
   #seen: number | undefined;
   readonly #identityType: string;

@@ -1,4 +1,4 @@
-/** Which entries concern a visitor, and which of them are open: it has not answered them. All is read from indexes. */
+/** Which entries concern a visitor, which of them it has not answered, and how far it has read. */
 import { concerns } from '../../log/concern.ts';
 import { facet, type Facet } from '../../log/facet.ts';
 import type { Entry, Log, Seq } from '../../log/log.ts';
@@ -8,7 +8,7 @@ import { said } from '../contribution/said.ts';
 /** How many of the newest entries are looked at. */
 export const MAX_LOOKED_AT = 1000;
 
-/** For the answers to how many entries an index is asked together. */
+/** An index is asked for the answers to so many entries together: it looks up long lists once for each page. */
 const ASKED_TOGETHER = 64;
 
 export interface ConcernRange {
@@ -29,7 +29,7 @@ export interface FoundConcerns {
 
 export const NO_CONCERNS: FoundConcerns = { seqs: [], lookedAt: 0, last: undefined };
 
-/** What others have said, or left open, that concerns the visitor by one of these facets. */
+/** What others said that concerns the visitor by one of these facets. `isOpen`: without what it has answered. */
 export async function findConcerns(
   log: Log,
   { identity, ...range }: ConcernRange,
@@ -47,8 +47,8 @@ export async function findConcerns(
   if (last === undefined) return NO_CONCERNS;
   const ownConcerns = { ...newest, after: last - 1, facets: [facets, own] };
   for await (const { metadata } of log.readEntries(ownConcerns)) seqs.delete(metadata.seq);
-  const answers = [...ids.keys()].map((id) => facet('inReplyTo', id));
-  while (isOpen && answers.length > 0) {
+  const answers = isOpen ? [...ids.keys()].map((id) => facet('inReplyTo', id)) : [];
+  while (answers.length > 0) {
     const answering = { ...newest, after: last, before: Infinity };
     const wanted = { ...answering, facets: [answers.splice(0, ASKED_TOGETHER), own] };
     for await (const entry of log.readEntries(wanted)) {
