@@ -304,7 +304,7 @@ suite('a visitor', () => {
     const reader = async (...args: readonly string[]): Promise<Run> =>
       await run([process.execPath, COMMAND, ...args], { env });
     await reader('hello', 'Chytach');
-    await presence('trace', 'stop t9', '--to', 'Chytach');
+    await presence('trace', 'stop t9', '--to', 'Chytach', '--identity', 'Lumen');
     const told = JSON.parse((await reader('catch-up')).stdout) as CatchUpDocument;
     assert.equal(told.concerns[0]?.text, 'stop t9');
     const [trace] = lines((await reader('trace', 'working on t9')).stdout);
