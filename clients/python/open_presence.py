@@ -393,9 +393,9 @@ class Gateway:
 
     def __init__(
         self, address: str, *, identity: Optional[str] = None, identity_type: str = "ai_entity",
-        seen: Optional[int] = None, locale: Optional[str] = None, deadline: Deadline = DEADLINE, timeout: float = TIMEOUT,
-        longest: Optional[int] = LONGEST, parse_float: Callable[[str], Any] = float,
-        context: Optional[ssl.SSLContext] = None,
+        seen: Optional[int] = None, locale: Optional[str] = None, deadline: Deadline = DEADLINE,
+        timeout: float = TIMEOUT, longest: Optional[int] = LONGEST,
+        parse_float: Callable[[str], Any] = float, context: Optional[ssl.SSLContext] = None,
     ) -> None:
         at = urlsplit(address)
         if at.scheme not in ("http", "https") or not at.hostname or at.query or at.fragment or at.username:
@@ -458,7 +458,8 @@ class Gateway:
             room = room or reply.get("room")
         known = {"room": room, "to": to, "inReplyTo": None if reply is None else _id_of(reply)}
         given = {name: value for name, value in known.items() if value is not None}
-        body: Entry = {**self._signature(kind), **self._seen(kind, members, idempotency_key), **(members or {}), **given}
+        seen = self._seen(kind, members, idempotency_key)
+        body: Entry = {**self._signature(kind), **seen, **(members or {}), **given}
         if text is None or (isinstance(text, str) and len(text) <= _PIECE):
             whole = _json(body if text is None else {**body, "text": text})
             return self._say(kind, whole, idempotency_key, deadline)
