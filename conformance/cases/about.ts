@@ -18,7 +18,6 @@ import { asObject, asArray, asString, asNonBlank } from '../value.ts';
 const DOCUMENTS: readonly (readonly [string, string])[] = [
   ['/openapi.json', 'application/json'],
   ['/openapi.yaml', 'application/yaml'],
-  ['/reference', 'text/html'],
   ['/llms.txt', 'text/plain'],
   ['/skill.md', 'text/markdown'],
   ['/protocol.md', 'text/markdown'],
@@ -92,7 +91,7 @@ export const about: readonly Case[] = [
     assert.ok(asArray(none['known']).includes('8. Listings'));
   }),
   check('17.1', 'links', async (gateway) => {
-    const pages = ['/llms.txt', '/skill.md', '/.well-known/api-catalog', '/reference'];
+    const pages = ['/llms.txt', '/skill.md', '/.well-known/api-catalog', '/speak'];
     const texts = [(await gateway.get('/', { accept: 'text/markdown' })).text];
     for (const page of pages) texts.push((await gateway.get(page)).text);
     texts.push((await gateway.get('/', { accept: 'text/html' })).text);
@@ -169,24 +168,19 @@ export const about: readonly Case[] = [
     assert.match(policy, /default-src 'none'/);
     assert.doesNotMatch(policy, /unsafe|https?:|\*/);
   }),
-  check('17.2', 'reference', async (gateway) => {
-    const page = await gateway.get('/reference');
-    const policy = page.header('content-security-policy') ?? '';
-    assert.match(policy, /default-src 'none'; script-src 'self';/);
-    assert.doesNotMatch(policy, /unsafe-eval|https?:|\*/);
-    const scripts = Array.from(
-      page.text.matchAll(/<script [^>]*?src="([^"]+)"/g),
-      ([, src = '']) => {
-        const url = new URL(src, new URL('/reference', gateway.base));
-        assert.equal(url.host, gateway.base.host);
-        return url.pathname;
-      },
-    );
-    assert.ok(scripts.length > 0);
-    for (const path of scripts) (await gateway.request('HEAD', path)).expect(200);
-    assert.equal((await gateway.get('/docs')).expect(308).header('location'), '/reference');
-    for (const path of ['/protocol.md', '/openapi.json', '/llms.txt']) {
-      assert.ok(addresses(gateway, page.text, undefined).includes(path), path);
+  check('17.2', 'speak', async (gateway) => {
+    for (const path of ['/docs', '/reference'])
+      assert.equal((await gateway.get(path)).expect(308).header('location'), '/speak');
+    const { text } = (await gateway.get('/speak')).expect(200);
+    const commands = Array.from(text.matchAll(/>(curl [^<]+)</g), ([, command = '']) => command);
+    const { document } = await gateway.openApi();
+    for (const { method, path } of operationsOf(document)) {
+      const variable = path.replaceAll(/\{\w+\}/g, '[^/?]+');
+      const address = new RegExp(`^curl '?\\w+://[^/]+${variable}(?:\\?[^ ]*)?'?(?: |$)`);
+      const found = commands.some(
+        (command) => address.test(command) && command.includes(' -d ') === (method === 'POST'),
+      );
+      assert.ok(found, `${method} ${path}`);
     }
   }),
   check('17.3', 'link-headers', async (gateway) => {

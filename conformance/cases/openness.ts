@@ -33,7 +33,7 @@ export async function paths(gateway: Gateway): Promise<string[]> {
     '/openapi.json',
     '/llms.txt',
     '/skill.md',
-    '/reference',
+    '/speak',
     '/robots.txt',
     '/.well-known/api-catalog',
     '/api/rooms',

@@ -129,8 +129,8 @@ export const LIVE_AND_DOORS = {
   '17.2': {
     home: 'GET / has the form that Accept prefers, with a first request.',
     pages: 'The page at / loads only from the gateway, and has no inline script or style.',
-    reference:
-      'The reference loads only from the gateway, and says without scripts where to read on; /docs leads to it.',
+    speak:
+      '/speak has a command for each operation of the REST interface; /docs and /reference lead there.',
   },
   '17.3': { 'link-headers': 'Link leads to the descriptions.' },
   '17.5': {

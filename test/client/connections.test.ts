@@ -168,9 +168,7 @@ test('a quiet stream that is cut again and again is followed on, without longer 
     // As a gateway does after 15 s of silence.
     setTimeout(() => response.write(':\n\n', () => setTimeout(() => response.destroy(), 50)), 50);
   });
-  for (const read of [
-    (gateway: Gateway, signal: AbortSignal) => gateway.follow({ signal }),
-  ]) {
+  for (const read of [(gateway: Gateway, signal: AbortSignal) => gateway.follow({ signal })]) {
     const end = new AbortController();
     const pauses: number[] = [];
     const onRetry = (_: unknown, pause: number): void => {

@@ -58,7 +58,8 @@ test('a copy keeps nothing of what its origin hides, and has it again when that 
     await copyInto(data, gateway);
     await using served = await startGatewayProcess({ data });
     const copied = new Gateway(served.url);
-    const lines = async (from: Gateway): Promise<unknown> => await Array.fromAsync(from.entries({ order: 'oldest' }));
+    const lines = async (from: Gateway): Promise<unknown> =>
+      await Array.fromAsync(from.entries({ order: 'oldest' }));
     assert.deepEqual(await lines(copied), await lines(gateway));
     const seqs = await Array.fromAsync(copied.entries({ identity: SECRET }), ({ seq }) => seq);
     assert.deepEqual(seqs, [3, 2, 1]);

@@ -31,10 +31,7 @@ export function verifyCommand(context: ProcessContext): Command {
     'check that the whole log is as it was written, and what is derived from it',
   );
   addGuide(command, {
-    examples: [
-      'presence verify --data ./presence-data',
-      'presence verify /mnt/backup',
-    ],
+    examples: ['presence verify --data ./presence-data', 'presence verify /mnt/backup'],
     exitCodes: [0, 1, 2, 3],
     notes:
       'A gateway may be running. "presence import" verifies the log of a gateway elsewhere, and an export.',

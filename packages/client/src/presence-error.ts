@@ -7,12 +7,7 @@ import type { Code, Fault, ProblemExtensions } from '@open-presence/protocol';
  * - `other-log`: the gateway goes on with another log than the one that the cursor is from
  * - `not-a-log`: what was read is not a log as PROTOCOL.md section 20.2 describes it
  */
-export type ErrorCode =
-  | Code
-  | 'unreachable'
-  | 'unexpected-answer'
-  | 'other-log'
-  | 'not-a-log';
+export type ErrorCode = Code | 'unreachable' | 'unexpected-answer' | 'other-log' | 'not-a-log';
 
 export interface ProblemDocument extends ProblemExtensions {
   readonly type: string;

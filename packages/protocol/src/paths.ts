@@ -100,7 +100,7 @@ export const ARD_PATH = '/.well-known/ard.json';
 /** Descriptions of the gateway (RFC 8288, RFC 8631). */
 export const SERVICE_LINKS: readonly ServiceLink[] = [
   { href: '/openapi.json', rel: 'service-desc', type: 'application/json' },
-  { href: '/reference', rel: 'service-doc', type: 'text/html' },
+  { href: '/speak', rel: 'service-doc', type: 'text/html' },
   { href: '/protocol.md', rel: 'service-doc', type: 'text/markdown' },
   { href: '/llms.txt', rel: 'alternate', type: 'text/plain' },
   { href: '/mova-snu.yaml', rel: 'describedby', type: 'application/yaml' },

@@ -50,6 +50,6 @@ function addImports(name: string, found: Set<string>): void {
 }
 
 /** `name`: of a source file or a style, as the manifest of the build has it. */
-export function addressOf(name: string): string {
+function addressOf(name: string): string {
   return `/web/${CLIENT_MANIFEST[name]?.file ?? ''}`;
 }

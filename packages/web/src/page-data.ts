@@ -250,8 +250,8 @@ export interface FormProblem extends Pick<ProblemExtensions, 'faults'> {
 }
 
 /**
- * `waking`: shown while the gateway reads its log. `offline`: by the service worker, while the gateway cannot be
- * reached. `error`: says why an address has no page, or why it cannot be shown; `description` has the details.
+ * `waking`: shown while the gateway reads its log. `error`: says why an address has no page, or why it cannot be
+ * shown; `description` has the details.
  */
 export interface PlainPage extends PageHead {
   readonly page: 'error' | 'waking';
@@ -278,6 +278,8 @@ export interface NamedLink {
 
 export interface Endpoint {
   readonly methods: readonly string[];
+  /** A command for each method of the REST interface. */
+  readonly commands: readonly string[];
   /** Variable parts are in braces. */
   readonly path: string;
   /** The address of the JSON that programs get there, if the path has no variable parts. */

@@ -9,9 +9,13 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { type Checkpoint, type Gateway, PresenceError, type Withholding } from '@open-presence/client';
+import {
+  type Checkpoint,
+  type Gateway,
+  PresenceError,
+  type Withholding,
+} from '@open-presence/client';
 import { type ContinuedLog, CopyRefusal } from '@open-presence/gateway';
-
 
 /** A gateway, and the copy of its log. */
 export interface CopiedOrigin {
@@ -159,14 +163,15 @@ async function within<T>(promise: Promise<T>, ms: number): Promise<T | undefined
 }
 
 function mayPass(error: Error): boolean {
-  if (error instanceof PresenceError)
-    return error.isTemporary || error.code === 'unreachable';
+  if (error instanceof PresenceError) return error.isTemporary || error.code === 'unreachable';
   return 'code' in error && ['out-of-space', 'unavailable'].includes(String(error.code));
 }
 
 function changed(error: Error): Error {
   if (error instanceof CopyRefusal) return new OriginChanged(error.message, error.seq, error);
-  return error instanceof PresenceError ? new OriginChanged(error.message, undefined, error) : error;
+  return error instanceof PresenceError
+    ? new OriginChanged(error.message, undefined, error)
+    : error;
 }
 
 type WithholdingCopy = Parameters<ContinuedLog['entries']['withhold']>[0][number];

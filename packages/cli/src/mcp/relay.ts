@@ -96,7 +96,10 @@ export class McpRelay {
       this.#context.stdout.write(`${text.replaceAll(/[\r\n]+/g, ' ')}\n`);
     }
     if (!isAnswered && isId(message['id']))
-      this.#fail(message['id'], `${this.#url.href} answered ${response.status} without MCP. Is this the address of a gateway?`);
+      this.#fail(
+        message['id'],
+        `${this.#url.href} answered ${response.status} without MCP. Is this the address of a gateway?`,
+      );
   }
 
   #fail(id: unknown, message: string): void {

@@ -67,11 +67,11 @@ export function followForServing(
       },
     });
   const following = follow().catch((error: unknown) => {
-      status.state = 'stopped';
-      if (!(error instanceof OriginChanged)) throw error;
-      const { message, seq } = error;
-      logger.error({ seq }, `mirror: stopped, and the copy is served as it is: ${message}`);
-    });
+    status.state = 'stopped';
+    if (!(error instanceof OriginChanged)) throw error;
+    const { message, seq } = error;
+    logger.error({ seq }, `mirror: stopped, and the copy is served as it is: ${message}`);
+  });
   return {
     async [Symbol.asyncDispose]() {
       end.abort();

@@ -52,7 +52,11 @@ export async function readCheckpoint(
       ? { path: '/api/log/head', position: {} }
       : { path: '/api/log', position: { after: at, limit: 0 } };
   const headers = { Accept: 'application/json' };
-  const response = await connection.send(path, { query: { ...query, ...position }, headers, signal });
+  const response = await connection.send(path, {
+    query: { ...query, ...position },
+    headers,
+    signal,
+  });
   const text = await connection.text(response, { longest: SHORT, signal });
   const found = checkpointIn(text);
   if (found !== undefined) return found;

@@ -33,7 +33,6 @@ export const FIRST_DOORS: readonly string[] = [
   'skill',
   'protocol',
   'openapi',
-  'reference',
   'language',
 ];
 

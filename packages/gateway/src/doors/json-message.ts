@@ -31,7 +31,14 @@ export function receiveMessage(context: DoorRequest, { handle, refuse }: Message
       try {
         settle(handle(JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))));
       } catch {
-        settle(refuse(new GatewayError('malformed-json', 'Cannot read the message: it must be JSON in UTF-8.')));
+        settle(
+          refuse(
+            new GatewayError(
+              'malformed-json',
+              'Cannot read the message: it must be JSON in UTF-8.',
+            ),
+          ),
+        );
       }
     },
     onLarge: () => settle(refuse(new GatewayError('invalid-entry', TOO_LONG))),

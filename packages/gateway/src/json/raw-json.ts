@@ -27,9 +27,6 @@ export async function rawMembers(bytes: Buffer): Promise<readonly RawMember[]> {
   return handler.members;
 }
 
-
-
-
 class MemberHandler extends JsonHandler {
   readonly members: RawMember[] = [];
   readonly #bytes: Buffer;

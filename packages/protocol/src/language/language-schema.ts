@@ -63,7 +63,6 @@ const DOORS = [
   'schema',
   'openapi',
   'openapiYaml',
-  'reference',
   'llms',
   'skill',
   'protocol',

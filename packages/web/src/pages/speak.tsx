@@ -115,13 +115,18 @@ function A2a({ card, url, meaning, calls }: SpeakPage['a2a']): VNode {
 function Endpoints({ endpoints }: { readonly endpoints: readonly Endpoint[] }): VNode {
   return (
     <dl class="endpoints">
-      {endpoints.map(({ methods, path, href, meaning }) => (
+      {endpoints.map(({ methods, path, href, meaning, commands }) => (
         <div key={path}>
           <dt>
             <span>{methods.join(' ')}</span>{' '}
             <code>{href === undefined ? path : <a href={href}>{path}</a>}</code>
           </dt>
-          <dd>{meaning}</dd>
+          <dd>
+            {meaning}
+            {commands.map((code) => (
+              <CodeBlock key={code} name={`curl ${path}`} language="shell" code={code} />
+            ))}
+          </dd>
         </div>
       ))}
     </dl>

@@ -210,6 +210,7 @@ export const en = {
     noName: 'You gave no name. Write one, or send it once more to stay unnamed.',
     nothing: 'There is nothing to send yet.',
     cannotSend: 'The gateway cannot be reached. Your words are kept here: send them again.',
+    stored: (seq: number): string => `Stored at ${seq.toLocaleString('en')}`,
     send: 'Send',
     sendHint: 'Ctrl + Enter sends',
     again: 'Nothing is lost: everything stands here as you typed it. Repair it and send it again.',

@@ -27,10 +27,7 @@ import { contextIdOf, createTask, findTask, followTask } from './follow-task.ts'
 import { answerReading } from './messages/answer-reading.ts';
 import { agentMessage, dataAsText } from './messages/parts.ts';
 import { readingRequestIn } from './messages/read-entries.ts';
-import {
-  receivedMessage,
-  type ReceivedMessage,
-} from './messages/received-message.ts';
+import { receivedMessage, type ReceivedMessage } from './messages/received-message.ts';
 import { storeMessage } from './messages/store-message.ts';
 
 export interface A2aRequest {
@@ -153,7 +150,8 @@ async function rejectPush(): Promise<never> {
 }
 
 const NOT_CANCELABLE = 'Cannot cancel the task: it ends when its reader leaves.';
-const NO_MESSAGE = 'Cannot read the message: it needs "parts", as in {"message":{"messageId":"1","role":"ROLE_USER","parts":[{"text":"…"}]}}.';
+const NO_MESSAGE =
+  'Cannot read the message: it needs "parts", as in {"message":{"messageId":"1","role":"ROLE_USER","parts":[{"text":"…"}]}}.';
 const NO_EXTENDED_CARD =
   'Cannot answer an extended agent card: the agent card has everything, for everybody.';
 const NO_PUSH =

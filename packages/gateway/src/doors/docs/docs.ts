@@ -21,14 +21,7 @@ import { takenNames } from '../../http/parameters/parameter-check.ts';
 import { queryOf } from '../../http/parameters/query.ts';
 import { publicAddressOf } from '../../http/public-address.ts';
 import { localizationFor, type DoorHandler, type ProtocolDoor } from '../context.ts';
-import {
-  languageFile,
-  languageSchema,
-  robots,
-  SECURITY_TXT,
-  securityTxt,
-  toReference,
-} from './files.ts';
+import { languageFile, languageSchema, robots, SECURITY_TXT, securityTxt } from './files.ts';
 import { openApi } from './openapi.ts';
 import type { PAGES, RenderedPage } from './pages.ts';
 
@@ -55,12 +48,6 @@ export const docsDoor: ProtocolDoor = {
     document('schema', '/mova-snu.schema.json', 'application/schema+json', languageSchema),
     document('openapi', '/openapi.json', 'application/json', openApi('json')),
     document('openapiYaml', '/openapi.yaml', 'application/yaml', openApi('yaml')),
-    { path: '/docs', get: [{ type: 'text/html', handle: toReference }] },
-    {
-      path: '/reference',
-      get: [{ type: 'text/html', handle: toReference }],
-      description: { id: 'reference', parameters: ['as'] },
-    },
     ...DOCUMENTS.map(([name, path, type]) => document(name, path, type, page(type, name))),
     {
       path: SECURITY_TXT,

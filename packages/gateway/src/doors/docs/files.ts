@@ -1,9 +1,9 @@
-/** What is the same for every caller: the language file, its schema, robots.txt, `/docs`. */
+/** What is the same for every caller: the language file, its schema, robots.txt. */
 import { ARD_PATH, contactUri, GatewayError, LOCALES } from '@open-presence/protocol';
 
 import { publicAddressOf } from '../../http/public-address.ts';
 import { contentHash, jsonBody, sendResponse } from '../../http/response/response.ts';
-import { COMMON_HEADERS, NO_CACHE, vary } from '../../http/response/headers.ts';
+import { NO_CACHE, vary } from '../../http/response/headers.ts';
 import type { DoorRequest } from '../context.ts';
 
 export const SECURITY_TXT = '/.well-known/security.txt';
@@ -69,13 +69,6 @@ export async function securityTxt(context: DoorRequest): Promise<void> {
   ];
   const body = Buffer.from(text.map((line) => `${line}\n`).join(''));
   await send(context, 'text/plain; charset=utf-8', body, contentHash(body));
-}
-
-/** Where many services have what is at `/speak` here. */
-export function toReference({ response }: DoorRequest): void {
-  const location = { Location: '/speak', 'Content-Length': '0' };
-  response.writeHead(308, { ...location, ...HEADERS, ...COMMON_HEADERS });
-  response.end();
 }
 
 /** Sends a document that every caller gets alike. */

@@ -45,7 +45,7 @@ function json(value: JsonObject): string {
 /** Relation types of RFC 8631, and the operations that such links lead to. */
 const RELATIONS = {
   'service-desc': ['openapi', 'openapiYaml'],
-  'service-doc': ['reference', 'protocol', 'llms'],
+  'service-doc': ['protocol', 'llms'],
   'service-meta': ['discover', 'language'],
   status: ['ready'],
 };

@@ -18,7 +18,8 @@ export function faultOf(message: unknown): MessageFault | undefined {
     const { jsonrpc, method, id = null, result, error } = toJsonObject(each);
     const isCall = typeof method === 'string';
     const isCallWithoutId = isCall && id === null && !method.startsWith('notifications/');
-    if (jsonrpc === '2.0' && (isCall ? !isCallWithoutId : (result ?? error) !== undefined)) continue;
+    if (jsonrpc === '2.0' && (isCall ? !isCallWithoutId : (result ?? error) !== undefined))
+      continue;
     const detail = isCallWithoutId ? 'its "id" is missing' : 'it is no JSON-RPC 2.0 message';
     const text = `Cannot read the message: ${detail}. A message is an object such as {"jsonrpc":"2.0","id":1,"method":"tools/list"}`;
     return { code: INVALID_REQUEST, message: text, id };

@@ -35,10 +35,7 @@ export async function sendSdkResponse(
   if (!response.destroyed) response.end();
 }
 
-async function sendBody(
-  response: ServerResponse,
-  body: BodyReader,
-): Promise<void> {
+async function sendBody(response: ServerResponse, body: BodyReader): Promise<void> {
   const halves = new HalfSurrogates();
   for (let step = await body.read(); !step.done; step = await body.read()) {
     if (response.destroyed) return;
@@ -50,10 +47,7 @@ async function sendBody(
  * Merges notifications while a reader stalls: one says that a resource has changed since it was read, so equal
  * ones are sent once.
  */
-async function sendNotifications(
-  response: ServerResponse,
-  body: BodyReader,
-): Promise<void> {
+async function sendNotifications(response: ServerResponse, body: BodyReader): Promise<void> {
   const pending = new Set<string>();
   let isStalled = false;
   response.on('drain', () => {

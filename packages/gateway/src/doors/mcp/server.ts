@@ -60,10 +60,7 @@ class GatewayServer extends Server {
 
 type RequestHandler = (request: JSONRPCRequest, context: ServerContext) => Promise<Result>;
 
-export function createServer(
-  { context }: McpRequest,
-  era: 'legacy' | 'modern',
-): Server {
+export function createServer({ context }: McpRequest, era: 'legacy' | 'modern'): Server {
   const { app, response } = context;
   const localization = localizationFor(context);
   const { language, text } = localization;

@@ -22,13 +22,16 @@ import { pageHandler, pageRoute } from './page-route.ts';
 /** Paths of the API that lead browsers to a page (PROTOCOL.md section 17.5). */
 const SHOWN_BY_PAGES = ['/api/entries/{id}', '/api/rooms/{slug}', '/api/search', '/api/garden'];
 
+/** Where many services have what is at `/speak` here. */
+const ELSEWHERE = ['/docs', '/reference'];
+
 /** Leads browsers from a path of the API to the page that shows what it answers. */
 const pageRedirect: Representation<DoorContext> = {
   type: 'text/html',
   onlyIfNamed: true,
-  handle: redirect,
+  handle: toPage,
   // The page says that the gateway wakes.
-  whileStarting: redirect,
+  whileStarting: toPage,
 };
 
 const JSON_TYPE = 'application/json';
@@ -70,6 +73,10 @@ const builtPages: ProtocolDoor = {
       },
     })),
     ...SHOWN_BY_PAGES.map((path) => ({ path, get: [pageRedirect] })),
+    ...ELSEWHERE.map((path) => ({
+      path,
+      get: [{ type: 'text/html', handle: toSpeak, whileStarting: toSpeak }],
+    })),
     assetsRoute,
     lazyRoute('/web/manifest.webmanifest', 'application/manifest+json', async () => {
       return (await loadManifest()).sendManifest;
@@ -117,7 +124,13 @@ function lazyRoute(
 /** Without built pages, browsers get what programs get. */
 export const webDoor: ProtocolDoor = hasPages() ? builtPages : { routes: [] };
 
-function redirect({ request, response }: RequestContext<StartupContext>): void {
+function toSpeak({ response }: RequestContext<StartupContext>): void {
+  const location = { Location: '/speak', 'Content-Length': '0' };
+  response.writeHead(308, { ...location, ...NO_CACHE, ...vary(), ...COMMON_HEADERS });
+  response.end();
+}
+
+function toPage({ request, response }: RequestContext<StartupContext>): void {
   const { url = '' } = request;
   const [path = ''] = url.split('?', 1);
   const page = pagePath(path.replace(/\/$/, '')) ?? '/';

@@ -1,6 +1,7 @@
 /** What was typed into a form and not sent yet, on this device. */
 import { useEffect, useRef } from 'preact/hooks';
 
+import { store, stored, unstore } from '../../storage.ts';
 import type { FormContent } from './form-content.ts';
 
 const PREFIX = 'open-presence.draft ';
@@ -13,22 +14,13 @@ export function formId(page: string, form: string): string {
 }
 
 export function readDraft(form: string): FormContent | undefined {
-  try {
-    const text = localStorage.getItem(PREFIX + form);
-    return text === null ? undefined : (JSON.parse(text) as FormContent);
-  } catch {
-    return undefined;
-  }
+  return stored(PREFIX + form) as FormContent | undefined;
 }
 
-/** Undefined removes it. */
+/** Undefined removes it. An attached file is not kept. */
 export function storeDraft(form: string, content: FormContent | undefined): void {
-  try {
-    if (content === undefined) localStorage.removeItem(PREFIX + form);
-    else localStorage.setItem(PREFIX + form, JSON.stringify({ ...content, file: undefined }));
-  } catch {
-    // The form alone has it.
-  }
+  if (content === undefined) unstore(PREFIX + form);
+  else store(PREFIX + form, { ...content, file: undefined });
 }
 
 /** Which forms of a page have a draft. */
@@ -47,21 +39,21 @@ export function useDraft(form: string, read: () => FormContent | undefined): () 
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   const latest = useRef(read);
   latest.current = read;
-  const store = (): void => {
+  const storeNow = (): void => {
     if (timer.current === undefined) return;
     clearTimeout(timer.current);
     timer.current = undefined;
     storeDraft(form, latest.current());
   };
   useEffect(() => {
-    addEventListener('pagehide', store);
+    addEventListener('pagehide', storeNow);
     return () => {
-      store();
-      removeEventListener('pagehide', store);
+      storeNow();
+      removeEventListener('pagehide', storeNow);
     };
   }, [form]);
   return () => {
     clearTimeout(timer.current);
-    timer.current = setTimeout(store, PAUSE_MS);
+    timer.current = setTimeout(storeNow, PAUSE_MS);
   };
 }

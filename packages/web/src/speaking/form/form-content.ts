@@ -15,6 +15,8 @@ export interface FormContent {
   readonly rows: readonly MemberRow[];
   /** Sent after the typed text, as a part of `text`. */
   readonly file?: File;
+  /** The idempotency key under which it may have been sent already. */
+  readonly key?: string;
 }
 
 /** A member whose text or JSON cannot be sent. */
@@ -141,4 +143,4 @@ export function saysNothing({ values, rows, file }: FormContent): boolean {
 }
 
 /** Who says it, to whom and where. */
-export const ABOUT: ReadonlySet<string> = new Set(['identity', 'identityType', 'room', 'to']);
+const ABOUT: ReadonlySet<string> = new Set(['identity', 'identityType', 'room', 'to']);

@@ -1,4 +1,4 @@
-/** The form, loaded when it is first opened, or soon after the page, since it may be wanted offline. */
+/** The form, loaded when it is first opened, or soon after the page, so that it opens at once. */
 import type { ComponentType, VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 

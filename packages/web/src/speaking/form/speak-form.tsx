@@ -29,10 +29,11 @@ const EMPTY: FormContent = { values: [], rows: [] };
 
 export function SpeakForm(props: SpeakFormProps): VNode {
   const shell = useShell();
+  const { speaking } = useWords();
   const page = pathOf(shell);
   const form = formId(page, formName(props));
   const [shown, setShown] = useState({ content: EMPTY, version: 0, takesFocus: false });
-  const [contact, setContact] = useState<StoredEntry>();
+  const [sent, setSent] = useState<StoredEntry>();
   const [typed] = useState(() => typedBefore(form));
   const show = (content: FormContent, takesFocus = false): void =>
     setShown(({ version }) => ({ content, version: version + 1, takesFocus }));
@@ -58,11 +59,16 @@ export function SpeakForm(props: SpeakFormProps): VNode {
         content={shown.content}
         takesFocus={shown.takesFocus}
         onSent={(entry, isUnchanged) => {
-          setContact(entry);
+          setSent(entry);
           if (isUnchanged) show(EMPTY, hasFocus(form));
         }}
       />
-      {contact?.companions !== undefined && <FirstContactAnswer entry={contact} />}
+      {sent?.companions !== undefined && <FirstContactAnswer entry={sent} />}
+      <p role="status">
+        {sent !== undefined && (
+          <a href={href(shell, `/entries/${sent.id}`)}>{speaking.stored(sent.seq)}</a>
+        )}
+      </p>
     </>
   );
 }
@@ -100,7 +106,7 @@ function EmptyOrRestoredForm(props: FormProps): VNode {
   const initial = useRef<string | undefined>(undefined);
   const [file, setFile] = useState(content.file);
   const [isSending, setSending] = useState(false);
-  const [key, setKey] = useState(props.idempotencyKey);
+  const [key, setKey] = useState(props.idempotencyKey ?? content.key);
   const names = namesIn(kindText);
   const [errors, setErrors] = useState<FormErrors>(() =>
     problem === undefined ? { fields: {} } : errorsOf(problem, names),
@@ -112,9 +118,8 @@ function EmptyOrRestoredForm(props: FormProps): VNode {
   });
   const changed = useDraft(form, () => {
     const typed = read();
-    if (file !== undefined) return typed;
     const isNothing = isBlank(typed) || JSON.stringify(typed) === initial.current;
-    return isNothing ? undefined : typed;
+    return isNothing ? undefined : { ...typed, ...(key === undefined ? {} : { key }) };
   });
   useEffect(() => {
     if (takesFocus) element.current?.querySelector('textarea')?.focus();
@@ -149,8 +154,6 @@ function EmptyOrRestoredForm(props: FormProps): VNode {
     if (result.state === 'refused') return setErrors(errorsOf(result.problem, names));
     storeDraft(form, undefined);
     onSent(result.entry, JSON.stringify(read()) === JSON.stringify(typed));
-    if (result.entry.companions === undefined && document.getElementById(`e${result.entry.seq}`) === null)
-      location.assign(href(shell, `/entries/${result.entry.id}`));
   };
   const submit = (event: SubmitEvent): void => {
     event.preventDefault();

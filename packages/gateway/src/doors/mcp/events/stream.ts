@@ -32,10 +32,7 @@ export function isEventStream(message: unknown): boolean {
 }
 
 /** Until the caller leaves or the gateway stops. */
-export async function streamNotifications({
-  context,
-  message,
-}: McpRequest): Promise<void> {
+export async function streamNotifications({ context, message }: McpRequest): Promise<void> {
   const { id, params } = toJsonObject(message);
   const { app } = context;
   try {

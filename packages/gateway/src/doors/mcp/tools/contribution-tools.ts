@@ -122,10 +122,7 @@ function furtherIn(value: unknown): JsonObject {
   } catch {
     // Said below.
   }
-  throw invalidArgument(
-    'furtherMembers',
-    'must be a JSON object as text, such as {"mood":"calm"}',
-  );
+  throw invalidArgument('furtherMembers', 'must be a JSON object as text, such as {"mood":"calm"}');
 }
 
 function invalidArgument(name: (typeof OWN_ARGUMENTS)[number], what: string): GatewayError {

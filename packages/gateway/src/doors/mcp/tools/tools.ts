@@ -92,7 +92,7 @@ export async function argumentNotes(
     new NearNames([...taken, ...Object.keys(tool.inputSchema.properties ?? {}), READER]);
   nearByTool.set(name, near);
   const unknown = new UnknownNames();
-    for (const [given, value] of Object.entries(args)) {
+  for (const [given, value] of Object.entries(args)) {
     if (value !== null && !near.has(given)) unknown.add(given);
   }
   const yieldTurn = yieldPeriodically();

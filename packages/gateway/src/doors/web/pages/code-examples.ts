@@ -6,7 +6,7 @@ import type { JsonObject } from '../../../http/route-description.ts';
 /** Without a body, a `GET`. */
 interface ExampleRequest {
   readonly url: string;
-  readonly body?: JsonObject;
+  readonly body?: JsonObject | undefined;
 }
 
 /** The same request for each program. */

@@ -17,7 +17,12 @@ import type {
   SpeakPage,
 } from '@open-presence/web/page-data';
 
-import { type JsonObject, type Localization, pathsById } from '../../../http/route-description.ts';
+import {
+  type DescribedRoute,
+  type JsonObject,
+  type Localization,
+  pathsById,
+} from '../../../http/route-description.ts';
 import { describePaths } from '../../../operations/describe-gateway.ts';
 import type { DoorRequest } from '../../context.ts';
 import type { PageContent } from '../page-route.ts';
@@ -114,21 +119,50 @@ function codeOf(
   return { name: `${method}: ${text(summary)}`, language: 'shell', code };
 }
 
-/** The paths of the kinds, then those that the language file describes, in its order. */
-function endpointsOf(
-  { language, locale, text, paths }: SpeakContext,
-  routes: DoorRequest['app']['routes'],
-): Endpoint[] {
-  const methodsById = new Map(routes.map(({ methods, description }) => [description.id, methods]));
-  const ofKinds = KINDS.map((kind): Endpoint => {
-    const { path, meaning } = language.kinds[kind];
-    const { methods = [] } = routes.find((route) => route.path === path) ?? {};
-    return { methods, path, href: hrefTo(path), meaning: text(meaning) };
+/** The paths of the kinds, the home, then the paths that the language file describes, in its order. */
+function endpointsOf(context: SpeakContext, routes: DoorRequest['app']['routes']): Endpoint[] {
+  const { language, locale, text, paths, address } = context;
+  const endpoint = (
+    path: string,
+    meaning: string,
+    { methods, description: { parameters = [] } }: DescribedRoute,
+    body?: JsonObject,
+  ): Endpoint => {
+    const limit = parameters.includes('limit') ? `limit=${READ_LIMIT}` : '';
+    const query = limit === '' ? '' : (path.includes('?') ? '&' : '?') + limit;
+    const url = address + withExamples(path, language);
+    const commands = methods.map((method) =>
+      curl(method === 'GET' ? { url: url + query } : { url, body }),
+    );
+    const isRest = path === '/' || path.startsWith('/api');
+    return { methods, path, href: hrefTo(path), meaning, commands: isRest ? commands : [] };
+  };
+  const ofKinds = KINDS.flatMap((kind) => {
+    const { path, meaning, sentences } = language.kinds[kind];
+    const route = routes.find((one) => one.path === path);
+    return route === undefined ? [] : [endpoint(path, text(meaning), route, sentences[0]?.body)];
   });
-  const described = describePaths(language, locale, paths).map(({ name, path, meaning }) => {
-    return { methods: methodsById.get(name) ?? [], path, href: hrefTo(path), meaning };
+  const described = describePaths(language, locale, paths).flatMap(({ name, path, meaning }) => {
+    const route = routes.find(({ description }) => description.id === name);
+    if (route === undefined) return [];
+    const given = endpoint(path, meaning, route);
+    return name === 'status' ? [endpoint('/', meaning, route), given] : [given];
   });
   return [...ofKinds, ...described];
+}
+
+/** A path with its variable parts replaced by values that the gateway knows, apart from the id of an entry. */
+function withExamples(path: string, { kinds, rooms }: Language): string {
+  const values: Readonly<Record<string, unknown>> = {
+    id: 'ID',
+    identity: kinds.garden.sentences[0]?.body['identity'] ?? 'NAME',
+    kind: 'garden',
+    q: 'garden',
+    slug: rooms[0]?.slug,
+  };
+  return path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
+    encodeURIComponent(String(values[name])),
+  );
 }
 
 /** Not to the page to which the path leads browsers. */
