@@ -91,7 +91,7 @@ export const about: readonly Case[] = [
     assert.ok(asArray(none['known']).includes('8. Listings'));
   }),
   check('17.1', 'links', async (gateway) => {
-    const pages = ['/llms.txt', '/skill.md', '/.well-known/api-catalog', '/speak'];
+    const pages = ['/llms.txt', '/skill.md', '/.well-known/api-catalog'];
     const texts = [(await gateway.get('/', { accept: 'text/markdown' })).text];
     for (const page of pages) texts.push((await gateway.get(page)).text);
     texts.push((await gateway.get('/', { accept: 'text/html' })).text);

@@ -211,7 +211,7 @@ test('what is hidden while a page loads it again stays away', needs('chromium'),
 });
 
 test(
-  'the outbox says why a gateway takes nothing, and brings it later',
+  'a form says why a gateway takes nothing, and keeps the words until it does',
   needs('chromium'),
   async () => {
     await using gateway = await startGatewayProcess();
@@ -224,9 +224,10 @@ test(
     await page.getByLabel('Your text').fill('kept until later');
     await page.getByLabel('Your name').first().fill('A');
     await page.getByRole('button', { name: 'Send' }).click();
-    await page.locator('.outbox').getByText('A flood is being cleared away').waitFor();
+    await page.getByRole('alert').getByText('A flood is being cleared away').waitFor();
     await presence(...readOnly, 'off');
-    await page.locator('.outbox-item[data-state=stored]').waitFor();
+    await page.getByRole('button', { name: 'Send' }).click();
+    await page.getByText(/^Stored at/).waitFor();
     assert.match(await textAt(`${gateway.url}/api/garden`), /kept until later/);
   },
 );
