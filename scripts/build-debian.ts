@@ -4,17 +4,7 @@
  * `DEBEMAIL` name its maintainer, as for Debian's own tools.
  */
 import { createHash } from 'node:crypto';
-import {
-  chmod,
-  glob,
-  mkdir,
-  mkdtemp,
-  readdir,
-  readFile,
-  rm,
-  symlink,
-  writeFile,
-} from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 
@@ -29,15 +19,9 @@ const NAME = 'open-presence';
 const DEPLOY = join(ROOT, 'deploy');
 const LIBRARY = `usr/lib/${NAME}`;
 const DOCUMENTS = `usr/share/doc/${NAME}`;
-const COMMAND = `node_modules/@open-presence/cli/presence.js`;
 const SCRIPTS = ['preinst', 'postinst', 'prerm', 'postrm'];
 /** What dpkg does not install, or knows as configuration. */
 const NOT_SUMMED = /^\/(?:DEBIAN|etc)\//;
-const COMPLETIONS = {
-  bash: 'usr/share/bash-completion/completions/presence',
-  fish: 'usr/share/fish/vendor_completions.d/presence.fish',
-  zsh: 'usr/share/zsh/vendor-completions/_presence',
-} as const;
 
 const manifest = asObject(JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')));
 const target = resolve(process.argv[2] ?? join(ROOT, 'dist'));
@@ -86,13 +70,6 @@ async function addCommand(): Promise<void> {
   await run('strip', ['--strip-unneeded', '--remove-section=.comment', node]);
   await mkdir(dirname(join(root, COMMAND_LINK)));
   await symlink(`../lib/${NAME}/bin/presence`, join(root, COMMAND_LINK));
-  for (const [shell, path] of Object.entries(COMPLETIONS)) {
-    const { stdout } = await run(node, [join(root, LIBRARY, COMMAND), 'completion', shell]);
-    await add(path, stdout);
-  }
-  const pages = join(root, LIBRARY, dirname(COMMAND), 'man');
-  for await (const page of glob('*.1', { cwd: pages }))
-    await addCompressed(`usr/share/man/man1/${page}`, await readFile(join(pages, page)));
 }
 
 async function addDocuments(dependencies: readonly string[]): Promise<void> {

@@ -5,7 +5,7 @@
  * are the same in both. Needs the built pages (`npm run build:web`), and brings the compiler with all
  * that tests and checks use.
  */
-import { cp, glob, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, glob, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 
 import { asObject, asArray } from '../conformance/value.ts';
@@ -37,24 +37,16 @@ async function complete(name: string): Promise<void> {
   const built = join(target, name);
   const manifest = asObject(JSON.parse(await readFile(join(source, 'package.json'), 'utf8')));
   for (const file of asArray(manifest['files']).map(String)) {
-    // Compiled, made by a script, or left out by `npm pack`.
-    if (['src', 'presence.js', 'man'].includes(file) || file.startsWith('!')) continue;
+    // Compiled, or left out by `npm pack`.
+    if (['src', 'presence.js'].includes(file) || file.startsWith('!')) continue;
     const at = file === 'PROTOCOL.md' ? ROOT : source;
     await cp(join(at, file), join(built, file), { recursive: true });
   }
   await cp(join(source, 'README.md'), join(built, 'README.md'));
   await cp(join(ROOT, 'LICENSE'), join(built, 'LICENSE'));
-  const man = name === 'cli' ? { man: await writeManual(built) } : {};
-  const published = { ...publishedManifest(manifest), ...man };
+  const published = publishedManifest(manifest);
   await writeFile(join(built, 'package.json'), `${JSON.stringify(published, undefined, 2)}\n`);
   await keepTypes(built, typesOf(published));
-}
-
-/** Returns the paths of the pages, since npm wants each named. */
-async function writeManual(built: string): Promise<string[]> {
-  const script = join(ROOT, 'packages/cli/scripts/write-manual.ts');
-  await run(process.execPath, [script, join(built, 'man')]);
-  return (await readdir(join(built, 'man'))).map((page) => `./man/${page}`);
 }
 
 function publishedManifest(manifest: Record<string, unknown>): Record<string, unknown> {

@@ -54,8 +54,6 @@ const ENDLESS_ANSWERS = {
   'a mirror that is served, a head': [200, ['serve', '--port', '0', '--mirror']],
   'a command, an error': [400, ['rooms', '--url']],
   'a command, a list of rooms': [200, ['rooms', '--url']],
-  'a log to verify': [200, ['verify']],
-  'a log to count': [400, ['stats', '--url']],
 } as const;
 
 suite('no answer is read on that never ends, and the command says so', () => {

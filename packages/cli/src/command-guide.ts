@@ -1,6 +1,6 @@
 /**
- * The help of a command beyond its arguments and options. `--help`, the man pages, the completion and
- * `docs/command.md` are made from the commands and their guides.
+ * The help of a command beyond its arguments and options. `--help` and `docs/command.md` are made
+ * from the commands and their guides.
  */
 import type { Command } from 'commander';
 

@@ -1,6 +1,6 @@
 import type { ProcessContext } from './process-context.ts';
 
-/** The exit codes of the command: `--help`, the man pages and `docs/command.md` print this table. */
+/** The exit codes of the command: `--help` and `docs/command.md` print this table. */
 export const EXIT_CODES = {
   0: 'it is done',
   1: 'it was refused or failed, or what was checked has faults',

@@ -34,15 +34,12 @@ const COMMANDS: Readonly<Record<string, (url: string, data: string) => readonly 
   who: (url) => ['who', '--url', url],
   'catch-up': (url) => ['catch-up', '--identity', 'Lumen', '--url', url],
   inbox: (url) => ['inbox', '--identity', 'Lumen', '--url', url],
-  stats: (url) => ['stats', '--url', url],
-  verify: (url) => ['verify', url],
   export: (url, data) => ['export', join(data, 'file'), '--url', url],
   mirror: (url, data) => ['mirror', url, '--data', join(data, 'mirror')],
-  doctor: (url, data) => ['doctor', '--data', join(data, 'none'), '--public-url', url],
 };
 
 /** Commands that write words into a pipe. The others write entries, byte for byte. */
-const WORDS: ReadonlySet<string> = new Set(['verify', 'mirror', 'doctor', 'stats']);
+const WORDS: ReadonlySet<string> = new Set(['mirror']);
 
 /** Everything that a gateway says, from its errors to the names of its rooms, is hostile. */
 function answer(

@@ -70,14 +70,6 @@ suite('presence verify', () => {
     assert.ok(stdout.includes(String(bytes)) && stdout.includes(String(link)));
   });
 
-  test('keeps no checkpoint of a folder', async () => {
-    for (const option of [['--new'], ['--checkpoint', join(folder, 'checkpoint.json')]]) {
-      const { code, stdout, stderr } = await presence('verify', '--data', folder, ...option);
-      assert.deepEqual([code, stdout], [1, '']);
-      assert.match(stderr, /^--checkpoint and --new are for the log of a gateway elsewhere/);
-    }
-  });
-
   test('reports the faults of a log', async () => {
     const db = new DatabaseSync(join(folder, 'log.sqlite'));
     db.exec('UPDATE entries SET time = time + 1 WHERE seq = 2; DELETE FROM entries WHERE seq = 1');

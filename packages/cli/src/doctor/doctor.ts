@@ -33,13 +33,13 @@ const MARKS: Readonly<Record<Finding['level'], string>> = {
 
 export function doctorCommand(context: ProcessContext): Command {
   const command = new Command('doctor').description(
-    'look at folder, disk, clock, limits, language file, public address and proxy, and say what to mend',
+    'look at folder, disk, clock, limits and language file, and say what to mend',
   );
   for (const setting of SETTINGS) command.addOption(settingOption(setting));
   addConfigOption(command).option('--json', 'write JSON');
   addGuide(command, {
     examples: [
-      'presence doctor --data ./presence-data --public-url https://presence.example',
+      'presence doctor --data ./presence-data',
       'presence doctor --config /etc/presence/presence.env',
     ],
     exitCodes: [0, 1],
@@ -60,9 +60,10 @@ async function findAll(
 ): Promise<readonly Finding[]> {
   const address = listenAddress(options, passedSockets);
   const running = await runningOn(options.data);
+  const place = running?.address === undefined ? '' : ` at ${running.address}`;
   const metrics = options.metrics === undefined ? undefined : metricsAddress(options.metrics);
   const start = running
-    ? []
+    ? [ok('gateway', `one runs${place}`)]
     : [checkLogFolder(options), ...(await checkListening(address, metrics))];
   return [
     ok('Node.js', nodeVersion),

@@ -4,8 +4,8 @@
  *
  * Invariant: A mirror has the same log as its origin, and no entry whose link does not follow.
  * Test: `test/mirror/mirror.test.ts` “has the same log through kills of both while others write”
- *   “names the entry at which the log of its origin was rewritten, and serves its copy on” “names
- *   the entry that was changed at its origin by hand, and takes nothing from there on”
+ *   “stops where the log of its origin was rewritten, and serves its copy on” “names the entry that
+ *   was changed at its origin by hand, and takes nothing from there on”
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -243,7 +243,9 @@ export class OriginWithholdings {
     if (!copy.entries.isWithheld(seq)) return;
     for await (const lines of gateway.logLines({ after: seq - 1, limit: 1, signal })) {
       const [line] = 'log' in lines ? [] : lines;
-      if (line !== undefined) return void (await copy.entries.show(line, item));
+      if (line === undefined) continue;
+      await copy.entries.show(line, item);
+      return;
     }
   }
 }
