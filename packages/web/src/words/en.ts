@@ -209,7 +209,7 @@ export const en = {
     notText: 'This file is not text in UTF-8.',
     noName: 'You gave no name. Write one, or send it once more to stay unnamed.',
     nothing: 'There is nothing to send yet.',
-    cannotSend: 'The gateway cannot be reached. Your words are kept here: send them again.',
+    cannotSend: 'The gateway cannot be reached.',
     stored: (seq: number): string => `Stored at ${seq.toLocaleString('en')}`,
     send: 'Send',
     sendHint: 'Ctrl + Enter sends',

@@ -64,7 +64,7 @@ export function SpeakForm(props: SpeakFormProps): VNode {
         }}
       />
       {sent?.companions !== undefined && <FirstContactAnswer entry={sent} />}
-      <p role="status">
+      <p class="hint" role="status">
         {sent !== undefined && (
           <a href={href(shell, `/entries/${sent.id}`)}>{speaking.stored(sent.seq)}</a>
         )}
