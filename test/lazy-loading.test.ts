@@ -37,7 +37,7 @@ const WEIGHTS: Readonly<Record<string, Weight>> = {
     by: { path: '/llms.txt' },
   },
   'what reads the OpenAPI document': {
-    without: ['/', '/api/discover', '/llms.txt', '/reference'].map((path) => ({ path })),
+    without: ['/', '/api/discover', '/llms.txt', '/speak'].map((path) => ({ path })),
     light: /\/doors\/docs\/openapi\.ts/,
     heavy: /\/openapi-thread\.ts/,
     by: { path: '/openapi.json' },

@@ -121,19 +121,11 @@ test(
         'curl https://presence.example/api/log | presence import - --data /copy',
         /6 entries/,
       );
-      await sh('curl -s https://presence.example/api/log/head >/root/checkpoint');
-      values['FILE'] = '/root/checkpoint';
       for (const command of [
         'presence verify --data /var/lib/presence',
         'presence verify --data /var/lib/presence --json',
-        'presence verify https://presence.example',
-        'presence verify log.ndjson.zst',
-        'presence verify log.ndjson.zst --checkpoint FILE',
-        'presence stats --data /var/lib/presence',
-        'presence stats --data /var/lib/presence --top 50 --json',
       ])
         await run(command, /6/);
-      await run('presence verify https://presence.example --new', /0 entries/);
 
       const mirrors = 'presence mirror https://presence.example --data /var/lib/mirror';
       await run(`${mirrors} --once`, /6/);

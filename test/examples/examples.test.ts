@@ -259,7 +259,7 @@ suite('docs/visiting.md', () => {
 
 test('no document tells visitors to run the npm package that another project has', async () => {
   const strangers = /npx (?:-y )?presence/;
-  for (const path of ['/llms.txt', '/skill.md', '/reference', '/protocol.md', '/mova-snu.yaml']) {
+  for (const path of ['/llms.txt', '/skill.md', '/speak', '/protocol.md', '/mova-snu.yaml']) {
     const answer = await fetch(shared.url + path);
     assert.equal(answer.status, 200);
     assert.doesNotMatch(await answer.text(), strangers, path);

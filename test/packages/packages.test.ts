@@ -86,11 +86,6 @@ suite('a package', () => {
       );
   });
 
-  test('of the command has the manual', () => {
-    const { files = [] } = packed.find(({ name }) => name === 'cli') ?? {};
-    assert.ok(files.includes('man/presence.1') && files.includes('man/presence-read.1'));
-  });
-
   test('consists of parts that may be passed on', needs('npm 10.2 or later'), async () => {
     const { components } = await billOfMaterials(keeper);
     const licences = asArray(components).map(licenceOf);
@@ -180,19 +175,7 @@ suite('what is installed', () => {
   test('serves everything that the gateway reads from files', async () => {
     const page = await (await fetch(gateway.url, { headers: { accept: 'text/html' } })).text();
     const [asset = ''] = /\/web\/assets\/[^"]+\.js/.exec(page) ?? [];
-    const reference = await (await fetch(`${gateway.url}/reference`)).text();
-    const [script = ''] = /\/web\/assets\/[^"]+\.js/.exec(reference) ?? [];
-    const [scalar = ''] =
-      /scalar-[\w-]+\.js/.exec(await (await fetch(gateway.url + script)).text()) ?? [];
-    for (const path of [
-      '/mova-snu.yaml',
-      '/protocol.md',
-      '/skill.md',
-      '/openapi.json',
-      asset,
-      script,
-      `/web/assets/${scalar}`,
-    ]) {
+    for (const path of ['/mova-snu.yaml', '/protocol.md', '/skill.md', '/openapi.json', asset]) {
       const { status } = await fetch(gateway.url + path);
       assert.equal(status, 200, path);
     }

@@ -58,6 +58,7 @@ export function SpeakForm(props: SpeakFormProps): VNode {
         page={shell.url}
         content={shown.content}
         takesFocus={shown.takesFocus}
+        onSend={() => setSent(undefined)}
         onSent={(entry, isUnchanged) => {
           setSent(entry);
           if (isUnchanged) show(EMPTY, hasFocus(form));
@@ -93,12 +94,13 @@ interface FormProps extends SpeakFormProps {
   readonly content: FormContent;
   /** Whether the form takes the place of one that had the focus, which would be lost for the keyboard. */
   readonly takesFocus: boolean;
+  readonly onSend: () => void;
   /** `isUnchanged`: the form still shows what was sent. */
   readonly onSent: (entry: StoredEntry, isUnchanged: boolean) => void;
 }
 
 function EmptyOrRestoredForm(props: FormProps): VNode {
-  const { kind, room, inReplyTo, form, page, content, problem, takesFocus, onSent } = props;
+  const { kind, room, inReplyTo, form, page, content, problem, takesFocus, onSend, onSent } = props;
   const shell = useShell();
   const { speaking } = useWords();
   const kindText = shell.kinds[kind];
@@ -159,6 +161,7 @@ function EmptyOrRestoredForm(props: FormProps): VNode {
     event.preventDefault();
     if (isSending) return;
     setSending(true);
+    onSend();
     setErrors({ fields: {} });
     sendTyped()
       .catch((error: unknown) => {
