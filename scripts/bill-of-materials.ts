@@ -17,7 +17,7 @@ export async function billOfMaterials(project: string): Promise<JsonObject> {
   });
   const bill = asObject(JSON.parse(npm.stdout));
   const web = asObject(JSON.parse(await readFile(join(ROOT, 'packages/web/package.json'), 'utf8')));
-  const { vite: _, '@open-presence/client': __, ...bundled } = asObject(web['devDependencies']);
+  const { vite: _, ...bundled } = asObject(web['devDependencies']);
   const components = await Promise.all(Object.keys(bundled).map(bundledComponent));
   return { ...bill, components: [...asArray(bill['components']), ...components] };
 }

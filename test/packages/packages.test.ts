@@ -26,8 +26,6 @@ const ALLOWED = [
   'BSD-3-Clause',
   '(MIT OR CC0-1.0)',
   'OFL-1.1',
-  // Demands that the source of its own files can be had: of what draws cards.
-  'MPL-2.0',
 ];
 
 const VISITOR_ON_OLDER = `

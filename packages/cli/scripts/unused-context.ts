@@ -19,7 +19,6 @@ export function unusedContext(): ProcessContext {
     fileThreads: undefined,
     passedSockets: 0,
     configurationFolder: '',
-    stateFolder: '',
     nodeVersion: '',
     version: '',
   };

@@ -81,7 +81,6 @@ const context: ProcessContext = {
     process.env['LISTEN_PID'] === String(process.pid) ? Number(process.env['LISTEN_FDS']) || 0 : 0,
   configurationFolder:
     process.env['XDG_CONFIG_HOME'] || process.env['APPDATA'] || join(homeFolder(), '.config'),
-  stateFolder: process.env['XDG_STATE_HOME'] || join(homeFolder(), '.local', 'state'),
   async logger(level) {
     const { pino } = await import('pino');
     const { isTTY } = process.stdout;

@@ -26,8 +26,6 @@ export interface ProcessContext {
   readonly passedSockets: number;
   /** The folder in which programs keep this user's configuration. */
   readonly configurationFolder: string;
-  /** The folder in which programs keep this user's state, such as kept checkpoints. */
-  readonly stateFolder: string;
   /** Logs to standard output: JSON, or plain words on a terminal. */
   logger(level: string): Promise<Logger>;
   /** The output of a service: its writers never wait, and lines that cannot be written are dropped. */

@@ -35,21 +35,17 @@ export interface ContinuedLog {
   head(): number;
   /** The position after that entry. */
   checkpoint(): Checkpoint;
-  /** The link of an entry, in hex; undefined if it cannot be read. `seq`: up to the head. */
-  linkAt(seq: number): string | undefined;
 }
 
 export interface LogCopy extends ContinuedLog, AsyncDisposable {}
 
 export function copyOf(copier: LogCopier, name: string, language: Language): ContinuedLog {
-  const linkAt = (seq: number): string | undefined => (seq === 0 ? FIRST_LINK : copier.linkAt(seq));
   return {
     entries: new EntryCopier(copier, createGrammar(language)),
     head: () => copier.head(),
-    linkAt,
     checkpoint() {
       const head = copier.head();
-      const link = linkAt(head);
+      const link = head === 0 ? FIRST_LINK : copier.linkAt(head);
       if (link === undefined)
         throw new Error(`Entry ${head}, the last one of the copy, cannot be read.`);
       return { log: name, head, link };

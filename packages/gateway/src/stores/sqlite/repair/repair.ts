@@ -5,9 +5,8 @@
  *
  * Invariant: Repair puts back what was stored, and takes nothing that the chain does not go on
  *   from.
- * Test: `packages/cli/src/repair.test.ts` “presence repair puts changed and lost entries back from
- *   a gateway, a folder or an export” “presence repair takes no entry that the chain does not go on
- *   from”
+ * Test: `packages/cli/src/repair.test.ts` “presence repair puts changed and lost entries back
+ *   from a backup or an import” “presence repair takes no entry that the chain does not go on from”
  */
 import { type DataPaths, dataPathsIn } from '../data-paths.ts';
 import { isSpoiled, removeDatabase } from '../database.ts';
