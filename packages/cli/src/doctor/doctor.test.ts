@@ -102,7 +102,7 @@ suite('presence doctor', () => {
     const args = ['--data', folder.path, '--port', '0'];
     const wrong = await doctor(...args, '--language', language);
     assert.equal(wrong.code, 1);
-    assert.match(wrong.output, /^MEND +words .*own\.yaml":\n.*own\.yaml:1:1: name: is missing/m);
+    assert.match(wrong.output, /^MEND +words .*own\.yaml":\n.*must have required properties name/m);
     await writeFile(join(folder.path, 'privacy.md'), Uint8Array.of(0xff));
     const [code, found] = await findingsOf(...args);
     assert.equal(code, 1);

@@ -115,9 +115,9 @@ const PARAMETERS = [
   'budget',
 ] as const;
 
-export const SLUG_PATTERN = '^[a-z0-9]+(-[a-z0-9]+)*$';
-export const PATH_PATTERN = '^/\\S*$';
-export const CONTACT_PATTERN = String.raw`^(https?://\S+|[^\s@:/]+@[^\s@:/]+)$`;
+const SLUG_PATTERN = '^[a-z0-9]+(-[a-z0-9]+)*$';
+const PATH_PATTERN = '^/\\S*$';
+const CONTACT_PATTERN = String.raw`^(https?://\S+|[^\s@:/]+@[^\s@:/]+)$`;
 
 const Path = Type.String({ pattern: PATH_PATTERN });
 const Slug = Type.String({ pattern: SLUG_PATTERN, description: 'Names a room in paths.' });
