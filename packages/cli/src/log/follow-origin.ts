@@ -164,6 +164,7 @@ async function within<T>(promise: Promise<T>, ms: number): Promise<T | undefined
 
 function mayPass(error: Error): boolean {
   if (error instanceof PresenceError) return error.isTemporary || error.code === 'unreachable';
+  if (error instanceof CopyRefusal) return error.fault === 'unreadable';
   return 'code' in error && ['out-of-space', 'unavailable'].includes(String(error.code));
 }
 

@@ -1,9 +1,8 @@
 /**
  * Reads the lines of a log: an answer of `GET /api/log`, or an export (PROTOCOL.md section 20.2).
  *
- * Owns the form of lines; knows neither where the bytes come from nor whether links hold
- * (`chain-verifier.ts`). Upholds that memory stays flat: many small lines are given at once, a long
- * one comes in pieces.
+ * Owns the form of lines; knows neither where the bytes come from nor whether links hold. Upholds that memory
+ * stays flat: many small lines are given at once, a long one comes in pieces.
  */
 import type { Checkpoint } from '@open-presence/protocol';
 

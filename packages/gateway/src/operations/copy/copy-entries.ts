@@ -34,10 +34,12 @@ export interface LogPosition {
 /** Thrown for a line that cannot be stored. Those before it are. */
 export class CopyRefusal extends Error {
   readonly seq: Seq;
+  readonly fault: keyof typeof REASONS;
 
-  constructor(seq: Seq, reason: string) {
-    super(`Entry ${seq} ${reason}`);
+  constructor(seq: Seq, fault: keyof typeof REASONS) {
+    super(`Entry ${seq} ${REASONS[fault]}`);
     this.seq = seq;
+    this.fault = fault;
   }
 }
 
@@ -80,7 +82,7 @@ export class EntryCopier {
   /** Throws a `CopyRefusal` unless the lines from this position on can continue the log. */
   assertContinues({ head, link }: LogPosition): void {
     this.#last = head;
-    if (head > this.#copier.head()) throw new CopyRefusal(head + 1, REASONS.gap);
+    if (head > this.#copier.head()) throw new CopyRefusal(head + 1, 'gap');
     if (head > 0) this.#assertLink(head, link);
   }
 
@@ -126,7 +128,7 @@ export class EntryCopier {
   /** Where the link here cannot be read, nothing contradicts. */
   #assertLink(seq: Seq, link: string): void {
     const own = this.#copier.linkAt(seq);
-    if (own !== undefined && own !== link) throw new CopyRefusal(seq, REASONS.differs);
+    if (own !== undefined && own !== link) throw new CopyRefusal(seq, 'differs');
   }
 
   /** What was withheld there since it was copied is withheld here too. */
@@ -166,9 +168,9 @@ export class EntryCopier {
   }
 
   /** Refuses an entry after those before it are stored. */
-  async #refusal(seq: Seq, reason: keyof typeof REASONS): Promise<CopyRefusal> {
+  async #refusal(seq: Seq, fault: CopyRefusal['fault']): Promise<CopyRefusal> {
     await this.flush();
-    return new CopyRefusal(seq, REASONS[reason]);
+    return new CopyRefusal(seq, fault);
   }
 
   /** Waits until no more than this many batches are in flight. */
@@ -176,7 +178,7 @@ export class EntryCopier {
     if (this.#copier.pending > 0) this.#results.push(this.#copier.commit());
     while (this.#results.length > inFlight) {
       const result = await this.#results.shift();
-      if (result?.outcome === 'refused') throw new CopyRefusal(result.seq, REASONS[result.fault]);
+      if (result?.outcome === 'refused') throw new CopyRefusal(result.seq, result.fault);
       if (result?.outcome === 'failed') throw new GatewayError(result.code, REFUSED[result.code]);
     }
   }
