@@ -63,7 +63,7 @@ export function repairCommand(context: ProcessContext): Command {
 
 interface LineSource extends AsyncDisposable {
   /** The line of an entry, if the folder has it. Called with ascending seqs, once for each. */
-  lineOf(seq: number): Promise<LogLine | undefined>;
+  readonly lineOf: (seq: number) => Promise<LogLine | undefined>;
 }
 
 function openSource(folder: string): LineSource {
