@@ -10,6 +10,7 @@ import { needs } from '../needs.ts';
 import { sharedGateway } from '../shared.ts';
 import { contribute, entriesAt } from '../requests.ts';
 import { sharedChromium } from './chromium.ts';
+import { becomesTrue } from './page-watch.ts';
 
 const ENGLISH = { locale: 'en' };
 const UNSCRIPTED = { locale: 'en', javaScriptEnabled: false };
@@ -154,6 +155,10 @@ describe('taking part, in Chromium', needs('chromium'), () => {
     await page.getByRole('button', { name: 'Send' }).click();
     await page.locator('.speak-form[aria-busy="true"]').waitFor();
     await page.getByLabel('Your text').fill('typed next');
+    await becomesTrue(
+      page,
+      `Object.values(localStorage).some((text) => text.includes('typed next'))`,
+    );
     resolve();
     await page.getByText(/^Stored at/).waitFor();
     assert.equal(await page.getByLabel('Your text').inputValue(), 'typed next');

@@ -152,10 +152,13 @@ function EmptyOrRestoredForm(props: FormProps): VNode {
     if (result.state === 'failed')
       return setErrors({ fields: {}, message: result.reason ?? speaking.cannotSend });
     // What is sent next is another entry.
-    setKey(newIdempotencyKey());
+    const nextKey = newIdempotencyKey();
+    setKey(nextKey);
     if (result.state === 'refused') return setErrors(errorsOf(result.problem, names));
-    storeDraft(form, undefined);
-    onSent(result.entry, JSON.stringify(read()) === JSON.stringify(typed));
+    const now = read();
+    const isUnchanged = JSON.stringify(now) === JSON.stringify(typed);
+    storeDraft(form, isUnchanged ? undefined : { ...now, key: nextKey });
+    onSent(result.entry, isUnchanged);
   };
   const submit = (event: SubmitEvent): void => {
     event.preventDefault();
