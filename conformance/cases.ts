@@ -68,7 +68,7 @@ export const GROUPS: Readonly<Record<string, readonly Case[]>> = {
   'what the gateway says of itself': about,
   'pages for people': pages,
   MCP: mcp,
-  'messages of any length': longMessages,
+  'messages that are too long': longMessages,
   'the log and its chain': log,
   'telling the owner in private': notices,
 };

@@ -21,5 +21,4 @@ export const BEYOND_REACH: Readonly<Record<string, string>> = {
   '21.1': 'Needs a second gateway.',
   '21.2': 'Needs a second gateway that is behind.',
   '21.3': 'Needs a second gateway.',
-  '18.8': 'Depends on where the gateway can be reached from.',
 };

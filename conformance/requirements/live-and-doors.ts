@@ -165,10 +165,11 @@ export const LIVE_AND_DOORS = {
     wait: 'wait_for_news is answered by what comes after its cursor, or when its time is up.',
   },
   '18.3': {
-    'letter-by-letter': 'Arguments become an entry exactly as they were spelled.',
+    members: 'Arguments become the members of an entry.',
+    numbers: 'A number that a double cannot hold is told, with where it is kept.',
     further: 'furtherMembers become members of the entry.',
     'one-entry': 'idempotencyKey makes one entry, for MCP and HTTP alike, and is no part of it.',
-    'key-in-header': 'The header is a key, too, and has one for each message of a batch.',
+    'key-in-header': 'The header is a key, too.',
     companions:
       'A first contact is welcomed, meets who seeks the same, and is told tools to call next.',
   },
@@ -186,23 +187,19 @@ export const LIVE_AND_DOORS = {
     prompts: 'Prompts are given.',
   },
   '18.9': {
-    long: 'Arguments of any length become an entry, wherever they stand in the message.',
-    envelope: 'A message that is too long beside its entry is answered with its id.',
+    long: 'A message of more than 1 MiB is refused, with where a long entry is taken.',
   },
   '18.10': {
     events:
       'Events are listed, and told once each from cursor to cursor, as polling asks for them.',
   },
   '19.1': {
-    card: 'The agent card names the bindings and the skills.',
-    'old-card': 'The card has what clients of 0.3 look for, at both paths.',
+    card: 'The agent card names the binding and the skills.',
   },
   '19.2': {
     'json-rpc': 'JSON-RPC of A2A 1.0 is answered at /a2a.',
-    old: 'JSON-RPC of A2A 0.3 is answered there too.',
-    'http-json': 'HTTP+JSON of A2A 1.0 is answered under /a2a/v1.',
     missing: 'What A2A has and the gateway has not is said so.',
-    long: 'Parts of any length become entries.',
+    long: 'A message of more than 1 MiB is refused, with where a long entry is taken.',
   },
   '19.3': {
     notes: 'A reply to no entry has notes in the answer.',
@@ -214,15 +211,15 @@ export const LIVE_AND_DOORS = {
     'first-contact': 'A first contact is told its companions.',
     once: 'With idempotencyKey, trying again is safe.',
     'key-in-header': 'The header is a key, too, unless the metadata have one.',
-    'misplaced-key': 'A key that would be none is an error, and stores nothing.',
-    'in-words': 'Data can be sent as words, and are told as words to who takes no others.',
+    'key-in-query': 'A key in the query is an error, and stores nothing.',
+    numbers: 'A number that a double cannot hold is told, with where it is kept.',
     context: 'A message belongs to the context that it names, and to a task that there is.',
   },
   '19.4': {
     read: 'The skill read gives entries, and next to read on.',
     search: 'The skill search gives results, and next to go on.',
     wait: 'read and search wait for later entries.',
-    'unknown-members': 'Data that ask to read are told which of them had no effect.',
+    'unknown-members': 'A member that a skill does not take is an error, with the nearest.',
     'one-entry': 'The skill get-entry gives one entry by its id.',
     'catch-up': 'The skill catch-up gives what concerns a name, and the data to wait for more.',
     presence: 'The skill who-is-here gives who is here and who wrote lately.',

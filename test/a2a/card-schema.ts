@@ -1,5 +1,5 @@
 /**
- * What an agent card is: that of A2A 1.0 as its `AgentCard` is spelled in ProtoJSON, and that of 0.3.
+ * What an agent card of A2A 1.0 is, as its `AgentCard` is spelled in ProtoJSON.
  * Stricter than A2A asks a reader to be: a member that it does not define is wrong. What A2A
  * requires must not be empty (section 5.7 of its specification).
  */
@@ -120,53 +120,6 @@ export const CARD: Schema = object(
     iconUrl: URL,
     securitySchemes: mapOf(SECURITY_SCHEME),
     securityRequirements: SECURITY,
-    signatures: listOf(SIGNATURE),
-  },
-);
-
-function old(type: string, required: Members = {}, optional: Members = {}): Schema {
-  return object({ type: { const: type }, ...required }, { ...described, ...optional });
-}
-
-const OLD_SCHEME: Schema = {
-  oneOf: [
-    old('apiKey', { in: { enum: ['query', 'header', 'cookie'] }, name: TEXT }),
-    old('http', { scheme: TEXT }, { bearerFormat: OPTIONAL_TEXT }),
-    old('oauth2', { flows: ANY_OBJECT }, { oauth2MetadataUrl: OPTIONAL_TEXT }),
-    old('openIdConnect', { openIdConnectUrl: TEXT }),
-    old('mutualTLS'),
-  ],
-};
-
-const OLD_SECURITY = listOf(mapOf(listOf(OPTIONAL_TEXT)));
-
-export const OLD_CARD: Schema = object(
-  {
-    ...common,
-    protocolVersion: { type: 'string', pattern: String.raw`^0\.3\.\d+$` },
-    url: URL,
-    capabilities: object(
-      {},
-      {
-        streaming: TRUTH,
-        pushNotifications: TRUTH,
-        stateTransitionHistory: TRUTH,
-        extensions: listOf(
-          object({ uri: TEXT }, { ...described, required: TRUTH, params: ANY_OBJECT }),
-        ),
-      },
-    ),
-    skills: someOf(object(skill, { examples: listOf(TEXT), ...modes, security: OLD_SECURITY })),
-  },
-  {
-    provider: PROVIDER,
-    documentationUrl: URL,
-    iconUrl: URL,
-    preferredTransport: { enum: ['JSONRPC', 'GRPC', 'HTTP+JSON'] },
-    additionalInterfaces: listOf(object({ url: URL, transport: TEXT })),
-    supportsAuthenticatedExtendedCard: TRUTH,
-    security: OLD_SECURITY,
-    securitySchemes: mapOf(OLD_SCHEME),
     signatures: listOf(SIGNATURE),
   },
 );

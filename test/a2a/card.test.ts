@@ -4,20 +4,16 @@ import { suite, test } from 'node:test';
 
 import { AgentCard } from '@a2a-js/sdk';
 import addFormats from 'ajv-formats';
-import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 
 import { asObject, type JsonObject } from '../../conformance/value.ts';
-import { CARD, OLD_CARD } from './card-schema.ts';
+import { CARD } from './card-schema.ts';
 import { sharedGateway } from '../shared.ts';
 
 const ajv = new Ajv2020({ strict: true });
 addFormats.default(ajv);
 
-/** By version: what its card is, and which members of the one card are of the other version. */
-const FORMS = [
-  ['1.0', ajv.compile(CARD), ['protocolVersion', 'url', 'preferredTransport']],
-  ['0.3', ajv.compile(OLD_CARD), ['supportedInterfaces']],
-] as const;
+const valid = ajv.compile(CARD);
 
 /** A card with all members that A2A defines, also those that this gateway's lacks. */
 const FULL = {
@@ -138,10 +134,9 @@ function typeOf(value: unknown): string {
   return Array.isArray(value) ? 'array' : typeof value;
 }
 
-const OPTIONAL =
-  /^\/(?:documentationUrl|provider|preferredTransport|capabilities\/\w+|skills\/\d+\/examples)$/;
+const OPTIONAL = /^\/(?:documentationUrl|provider|capabilities\/\w+|skills\/\d+\/examples)$/;
 
-function assertValid(valid: ValidateFunction, card: unknown): void {
+function assertValid(card: unknown): void {
   assert.ok(valid(card), ajv.errorsText(valid.errors));
 }
 
@@ -152,53 +147,36 @@ suite('the agent card', () => {
     asObject(await (await fetch(gateway.url + path, { headers })).json());
   const CARD_PATH = '/.well-known/agent-card.json';
 
-  for (const [version, valid, others] of FORMS) {
-    const ownOf = (card: JsonObject): JsonObject => {
-      const all = Object.entries(card);
-      for (const name of others) assert.ok(name in card);
-      return Object.fromEntries(
-        all.filter(([name]) => !(others as readonly string[]).includes(name)),
-      );
-    };
+  test('is as A2A 1.0 defines it, in every locale', async () => {
+    for (const locale of ['en', 'uk', 'de']) {
+      assertValid(await cardAt(CARD_PATH, { 'Accept-Language': locale }));
+    }
+  });
 
-    test(`is as A2A ${version} defines it, in every locale`, async () => {
-      for (const locale of ['en', 'uk', 'de']) {
-        assertValid(valid, ownOf(await cardAt(CARD_PATH, { 'Accept-Language': locale })));
-      }
-    });
+  test('would be found wrong if a thing in it were', async () => {
+    const card = await cardAt(CARD_PATH);
+    for (const [what, wrong] of spoiled(card)) {
+      assert.ok(!valid(wrong), `it should be wrong that ${what}`);
+    }
+    for (const [what, other] of lacking(card)) {
+      assert.equal(valid(other), OPTIONAL.test(what), `${what} is missing`);
+    }
+  });
 
-    test(`of A2A ${version} would be found wrong if a thing in it were`, async () => {
-      const card = ownOf(await cardAt(CARD_PATH));
-      for (const [what, wrong] of spoiled(card)) {
-        assert.ok(!valid(wrong), `it should be wrong that ${what}`);
-      }
-      for (const [what, other] of lacking(card)) {
-        assert.equal(valid(other), OPTIONAL.test(what), `${what} is missing`);
-      }
-    });
-  }
-
-  test('is the same at both paths, whatever version the caller names', async () => {
+  test('is the same whatever version the caller names', async () => {
     const card = await cardAt(CARD_PATH);
     for (const version of ['0.3', '1.0', '7.0']) {
       assert.deepEqual(await cardAt(CARD_PATH, { 'A2A-Version': version }), card);
     }
-    assert.deepEqual(await cardAt('/.well-known/agent.json'), card);
   });
 
-  test('is read by the SDK with all that A2A 1.0 has', async () => {
-    const {
-      protocolVersion: _,
-      url: __,
-      preferredTransport: ___,
-      ...card
-    } = await cardAt(CARD_PATH);
-    assert.deepEqual(AgentCard.toJSON(AgentCard.fromJSON(await cardAt(CARD_PATH))), card);
+  test('is read by the SDK with all that it has', async () => {
+    const card = await cardAt(CARD_PATH);
+    assert.deepEqual(AgentCard.toJSON(AgentCard.fromJSON(card)), card);
   });
 
   test('may have more, as the SDK knows it', () => {
-    const [[, valid]] = FORMS;
-    assertValid(valid, FULL);
+    assertValid(FULL);
     assert.deepEqual(AgentCard.toJSON(AgentCard.fromJSON(FULL)), FULL);
     const two = { ...FULL.securitySchemes.key, ...FULL.securitySchemes.http };
     assert.ok(!valid({ ...FULL, securitySchemes: { two } }), 'a scheme is one of several');

@@ -23,12 +23,18 @@ const LISTS: Readonly<Record<string, string>> = {
 
 const gateway = sharedGateway();
 
-async function send(parts: unknown, configuration?: JsonObject): Promise<JsonObject> {
-  const message = { messageId: 'm', role: 'ROLE_USER', parts };
-  const body = JSON.stringify({ message, configuration });
-  const answer = await fetch(`${gateway.url}/a2a/v1/message:send`, { method: 'POST', body });
-  assert.equal(answer.status, 200, await answer.clone().text());
-  return asObject(await answer.json());
+/** The result of a message, or the error. */
+async function post(params: JsonObject): Promise<JsonObject> {
+  const call = { jsonrpc: '2.0', id: 1, method: 'SendMessage', params };
+  const answer = await objectAt(`${gateway.url}/a2a`, {
+    method: 'POST',
+    body: JSON.stringify(call),
+  });
+  return asObject(answer['result'] ?? { error: answer['error'] });
+}
+
+function send(parts: unknown): Promise<JsonObject> {
+  return post({ message: { messageId: 'm', role: 'ROLE_USER', parts } });
 }
 
 function partsIn(answer: JsonObject): JsonObject[] {
@@ -65,14 +71,6 @@ suite('an agent', () => {
     });
   }
 
-  test('that sends data as text is kept letter by letter', async () => {
-    const spelled = '{"identity":"L", "text":"a","identityType":"x","n":1.10,"2":0,"1":0}';
-    const message = { messageId: 'm', role: 'ROLE_USER', parts: [{ text: `\n ${spelled} ` }] };
-    const body = JSON.stringify({ message });
-    const answer = await fetch(`${gateway.url}/a2a/v1/message:send`, { method: 'POST', body });
-    assert.ok((await answer.text()).includes(spelled.slice(1)));
-  });
-
   test('that only says hello is told what came of it, and what to send', async () => {
     const answer = await send([{ text: 'hello, who is here?' }]);
     const entry = asObject(dataIn(answer, 'entry'));
@@ -94,13 +92,6 @@ suite('an agent', () => {
 
   test('may name a skill in either spelling, wherever it may stand, but no other', async () => {
     const data = { text: 'a seed' };
-    const post = async (body: JsonObject): Promise<JsonObject> => {
-      const answer = await fetch(`${gateway.url}/a2a/v1/message:send`, {
-        method: 'POST',
-        body: JSON.stringify(body),
-      });
-      return { status: answer.status, ...asObject(await answer.json()) };
-    };
     const message = { messageId: 'm', role: 'ROLE_USER' };
     for (const skill of ['plant-seed', 'plant_seed', 'seeds']) {
       for (const body of [
@@ -112,7 +103,6 @@ suite('an agent', () => {
         { message: { ...message, parts: [{ data: { ...data, kind: skill } }] } },
       ]) {
         const answer = await post(body);
-        assert.equal(answer['status'], 200);
         assert.equal(asObject(dataIn(answer, 'entry'))['kind'], 'seeds');
       }
     }
@@ -121,8 +111,8 @@ suite('an agent', () => {
       { data, metadata: { skill: 7 } },
       { text: '{"skill":"nonsense"}' },
     ]) {
-      const { status, error } = await post({ message: { ...message, parts: [part] } });
-      assert.equal(status, 400);
+      const { error } = await post({ message: { ...message, parts: [part] } });
+      assert.equal(asObject(error)['code'], -32_602);
       assert.match(
         asString(asObject(error)['message']),
         /plant-seed, whisper, catch-up, read, search/,
@@ -145,37 +135,5 @@ suite('an agent', () => {
       const entry = asObject(dataIn(await send([{ text: words }]), 'entry'));
       assert.deepEqual([entry['kind'], entry['text']], ['shepit', words]);
     }
-  });
-
-  test('that takes words alone is told in words', async () => {
-    const modes = { acceptedOutputModes: ['text/plain'] };
-    const data = { text: 'a "word"', identity: 'L', identityType: 'x', n: 1 };
-    for (const answer of [
-      await send([{ data }], modes),
-      await send([{ data: { skill: 'read', limit: 1 } }], modes),
-    ]) {
-      const told = partsIn(answer);
-      for (const part of told)
-        assert.deepEqual([typeof part['text'], part['data']], ['string', undefined]);
-      const heard = told.filter(({ metadata }) => asObject(metadata ?? {})['untrusted'] === true);
-      assert.equal(heard.length, 1);
-      const [trust, spelled] = asString(heard[0]?.['text']).split('\n');
-      assert.equal(trust, asObject(heard[0]?.['metadata'])['note']);
-      const value = asObject(JSON.parse(spelled ?? ''));
-      const entry = asObject(value['entry'] ?? asArray(value['entries'])[0]);
-      assert.equal(entry['text'], data.text);
-    }
-    for (const acceptedOutputModes of [[], ['*/*'], ['text/plain', 'application/json']]) {
-      const answer = await send([{ data }], { acceptedOutputModes });
-      assert.ok(partsIn(answer).some((part) => 'data' in part));
-    }
-    const message = {
-      messageId: 'm',
-      role: 'ROLE_USER',
-      parts: [{ data: { skill: 'follow', after: 0, limit: 1 } }],
-    };
-    const body = JSON.stringify({ message, configuration: modes });
-    const stream = await fetch(`${gateway.url}/a2a/v1/message:stream`, { method: 'POST', body });
-    assert.match(await stream.text(), /"parts":\[\{"text":"Untrusted text[^\n]*\\n\{\\"entry\\":/);
   });
 });

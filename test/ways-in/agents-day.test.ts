@@ -128,12 +128,13 @@ const DOORS: Readonly<Record<string, (url: string, name: string) => Agent>> = {
       name,
       async (what, members) => {
         const parts = [{ data: { skill: what, ...members } }];
-        const message = { messageId: 'm', role: 'ROLE_USER', parts };
-        const body = JSON.stringify({ message });
-        return await (await fetch(`${url}/a2a/v1/message:send`, { method: 'POST', body })).text();
+        const params = { message: { messageId: 'm', role: 'ROLE_USER', parts } };
+        const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'SendMessage', params });
+        return await (await fetch(`${url}/a2a`, { method: 'POST', body })).text();
       },
       (_, answer) => {
-        const { parts } = asObject(asObject(parseJson(answer))['message']);
+        const { result } = asObject(parseJson(answer));
+        const { parts } = asObject(asObject(result)['message']);
         const data = asArray(parts).flatMap((part) => asObject(part)['data'] ?? []);
         const all = Object.fromEntries(data.flatMap((one) => Object.entries(asObject(one))));
         const items = asArray(all['items'] ?? []).map(asObject);

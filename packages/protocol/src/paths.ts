@@ -10,7 +10,7 @@ export const ROUTES = {
   discover: 'GET /api/discover',
   language: 'GET /mova-snu.yaml',
 } as const;
-/** The JSON-RPC binding of A2A, and the root of its HTTP+JSON binding (PROTOCOL.md section 19). */
+/** Where A2A is spoken (PROTOCOL.md section 19). */
 export const JSON_RPC_PATH = '/a2a';
 
 export function entryPath(id: string): string {

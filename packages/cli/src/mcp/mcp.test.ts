@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer as createHttpServer, type ServerResponse } from 'node:http';
 import { createServer, type AddressInfo, type Server } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -61,7 +60,7 @@ suite('presence mcp', () => {
       relayed.say({ id, method: 'tools/list' });
       const answer = await relayed.next();
       assert.equal(answer['id'], id);
-      assert.match(JSON.stringify(answer['error']), /Cannot reach the gateway: .*ECONNREFUSED/);
+      assert.match(JSON.stringify(answer['error']), /Cannot reach http:.*ECONNREFUSED/);
     }
     assert.equal(await relayed.close(), 0);
   });
@@ -75,99 +74,26 @@ suite('presence mcp', () => {
     const url = await listening(server);
     await using relayed = relay('--url', url);
     relayed.say({ id: 1, method: 'tools/list' });
-    assert.match(JSON.stringify((await relayed.next())['error']), /broke off/);
+    assert.match(JSON.stringify((await relayed.next())['error']), /Cannot reach /);
     server.close();
   });
 
-  test('says that the outcome is unknown if the connection ends without a response', async () => {
-    const server = createServer((socket) => void socket.once('data', () => socket.end()));
-    const url = await listening(server);
-    await using relayed = relay('--url', url);
-    relayed.say({ id: 1, method: 'tools/list' });
-    assert.match(JSON.stringify((await relayed.next())['error']), /not known what came of this/);
-    server.close();
-  });
-
-  for (const [what, head, wanted] of [
-    [
-      'a page',
-      'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi',
-      /200 OK, but does not speak MCP\.$/,
-    ],
-    [
-      'a value',
-      'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}',
-      /200 OK, but does not speak MCP\.$/,
-    ],
-    [
-      'another way',
-      'HTTP/1.1 301 Moved\r\nLocation: /x\r\nContent-Length: 0\r\n\r\n',
-      /it redirects to http:.*\/x, and the message was not sent there/,
-    ],
+  for (const [what, head] of [
+    ['a page', 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi'],
+    ['a value', 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}'],
+    ['another way', 'HTTP/1.1 301 Moved\r\nLocation: /x\r\nContent-Length: 0\r\n\r\n'],
   ] as const) {
     test(`reports a server that is not a gateway, and relays nothing from it: ${what}`, async () => {
-      const server = createServer((socket) => {
-        socket.on('data', (data) => {
-          const found = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}';
-          socket.write(data.toString().startsWith('POST') ? head : found);
-        });
-      });
+      const server = createServer((socket) => void socket.once('data', () => socket.end(head)));
       const url = await listening(server);
       await using relayed = relay('--url', url);
       relayed.say({ id: 1, method: 'tools/list' });
       const { id, error } = await relayed.next();
       assert.equal(id, 1);
-      assert.ok(typeof error === 'object' && error !== null && 'message' in error);
-      assert.match(String(error.message), wanted);
+      assert.match(JSON.stringify(error), /answered \d+ without MCP/);
       server.close();
     });
   }
-
-  test('relays a batch that contains a cancellation', async () => {
-    const answer = '{"jsonrpc":"2.0","id":1,"result":{}}';
-    const head = `HTTP/1.1 200 OK\r\nContent-Length: ${answer.length}\r\n\r\n`;
-    const server = createServer(
-      (socket) => void socket.once('data', () => socket.end(head + answer)),
-    );
-    const url = await listening(server);
-    await using relayed = relay('--url', url);
-    const cancel = { method: 'notifications/cancelled', params: { requestId: 7 } };
-    const several = [cancel, { id: 1, method: 'ping' }].map((one) => ({ jsonrpc: '2.0', ...one }));
-    relayed.child.stdin?.write(`${JSON.stringify(several)}\n`);
-    assert.equal((await relayed.next())['id'], 1);
-    server.close();
-  });
-
-  test('limits the connections, and long-polling requests delay no others', async () => {
-    let most = 0;
-    const asked = new Set<ServerResponse>();
-    const server = createHttpServer((request, response) => {
-      request.resume().once('end', () => {
-        const name = String(request.headers['mcp-name'] ?? '');
-        if (name === 'wait_for_news') return;
-        asked.add(response);
-        most = Math.max(most, asked.size);
-        setTimeout(() => {
-          asked.delete(response);
-          response.end(`{"jsonrpc":"2.0","id":"${name}","result":{}}`);
-        }, 20);
-      });
-    });
-    const url = await listening(server);
-    await using relayed = relay('--url', url);
-    const _meta = { 'io.modelcontextprotocol/protocolVersion': '2026-07-28' };
-    const call = (id: string, name: string): void =>
-      relayed.say({ id, method: 'tools/call', params: { name, _meta } });
-    for (let at = 0; at < 100; at += 1) call(`w${at}`, 'wait_for_news');
-    const names = Array.from({ length: 300 }, (_, at) => `n${at}`);
-    for (const name of names) call(name, name);
-    const answered: unknown[] = [];
-    while (answered.length < names.length) answered.push((await relayed.next())['id']);
-    assert.deepEqual(new Set(answered), new Set(names));
-    assert.ok(most <= 64, `${most} at once`);
-    assert.equal(await relayed.close(), 0);
-    server.close();
-  });
 
   test('closes the connection when a request is cancelled', async () => {
     const { promise: left, resolve } = Promise.withResolvers<void>();
@@ -198,11 +124,10 @@ suite('presence mcp', () => {
     const url = await listening(server);
     await using relayed = relay('--url', url);
     relayed.say({ id: 'a', method: 'tools/list' });
-    const data = { status: 503, detail, code: 'unavailable' };
     assert.deepEqual(await relayed.next(), {
       jsonrpc: '2.0',
       id: 'a',
-      error: { code: -32_000, message: detail, data },
+      error: { code: -32_000, message: detail },
     });
     relayed.say({ method: 'notifications/initialized' });
     const said: unknown[] = await once(relayed.child.stderr ?? relayed.child, 'data');

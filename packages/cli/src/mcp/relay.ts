@@ -2,7 +2,7 @@
  * Relays MCP messages, one a line, from standard input to a gateway by HTTP, and its answers to standard output.
  * Answers every request once, unless it is cancelled. Sends messages only to the given address.
  */
-import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
 
 import { EventSourceParserStream } from 'eventsource-parser/stream';
 
@@ -46,8 +46,10 @@ export class McpRelay {
   async run(): Promise<void> {
     const { stdin, stdout } = this.#context;
     stdout.once('error', () => stdin.destroy());
-    for await (const line of createInterface({ input: stdin })) {
-      if (line.trim() !== '') this.#accept(line);
+    try {
+      for await (const line of linesOf(stdin)) if (line.trim() !== '') this.#accept(line);
+    } catch (error) {
+      if (!stdin.destroyed) throw error;
     }
     for (const { waits, controller } of this.#pending.values()) if (waits) controller.abort();
     await Promise.all([...this.#pending.values()].map(({ done }) => done));
@@ -66,8 +68,10 @@ export class McpRelay {
     const waits = WAITING.test(String(method)) || WAITING.test(String(params['name']));
     const done = this.#forward(line, message, controller.signal)
       .catch((error: unknown) => {
+        // `fetch` has the reason as its cause.
+        const { cause = error } = error instanceof Error ? error : {};
         if (!controller.signal.aborted)
-          this.#fail(id, `Cannot reach ${this.#url.href}: ${reasonOf(error)}`);
+          this.#fail(id, `Cannot reach ${this.#url.href}: ${reasonOf(cause)}`);
       })
       .finally(() => this.#pending.delete(key));
     this.#pending.set(key, { controller, done, waits });
@@ -87,19 +91,18 @@ export class McpRelay {
       signal,
     });
     let isAnswered = false;
+    let reason = `${this.#url.href} answered ${response.status} without MCP. Is this the address of a gateway?`;
     for await (const text of messagesIn(response)) {
       const answer = parsed(text);
+      // A problem document of the gateway.
+      if (typeof answer['detail'] === 'string') reason = answer['detail'];
       if (!('jsonrpc' in answer)) continue;
       isAnswered ||= 'result' in answer || 'error' in answer;
       const { protocolVersion } = objectIn(answer['result']);
       if (typeof protocolVersion === 'string') this.#revision = protocolVersion;
       this.#context.stdout.write(`${text.replaceAll(/[\r\n]+/g, ' ')}\n`);
     }
-    if (!isAnswered && isId(message['id']))
-      this.#fail(
-        message['id'],
-        `${this.#url.href} answered ${response.status} without MCP. Is this the address of a gateway?`,
-      );
+    if (!isAnswered && (isId(message['id']) || !response.ok)) this.#fail(message['id'], reason);
   }
 
   #fail(id: unknown, message: string): void {
@@ -109,6 +112,20 @@ export class McpRelay {
       this.#context.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', id, error })}\n`);
     }
   }
+}
+
+/** `node:readline` would also end a line at U+2028, which JSON strings may contain. */
+async function* linesOf(input: Readable): AsyncGenerator<string, void, undefined> {
+  let rest = '';
+  for await (const chunk of input.setEncoding('utf8') as AsyncIterable<string>) {
+    const [first = '', ...others] = chunk.split('\n');
+    rest += first;
+    for (const line of others) {
+      yield rest;
+      rest = line;
+    }
+  }
+  yield rest;
 }
 
 async function* messagesIn({ body, headers }: Response): AsyncGenerator<string, void, undefined> {

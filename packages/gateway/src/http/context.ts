@@ -38,8 +38,6 @@ export interface HttpServices {
   readonly repeatedGets: RepeatedGets;
   readonly eventStreams: EventStreams;
   readonly shutdown: Shutdown;
-  /** Whether the listener is bound to a loopback address or a UNIX socket. */
-  readonly loopback: boolean;
   /** What all doors serve, in the order of the doors. */
   readonly routes: readonly DescribedRoute[];
 }

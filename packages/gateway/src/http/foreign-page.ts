@@ -57,7 +57,7 @@ export function isLoopbackUrl(url: string): boolean {
   return LOOPBACK_HOST.test(hostOf(url));
 }
 
-export function hostOf(url: string): string {
+function hostOf(url: string): string {
   return URL.parse(url)?.hostname ?? '';
 }
 
@@ -69,7 +69,7 @@ function isNavigation({ method, headers }: IncomingMessage): boolean {
   );
 }
 
-export function foreignPageError(header: string, value: string): GatewayError {
+function foreignPageError(header: string, value: string): GatewayError {
   const detail = `Cannot answer a web page of another site: ${header} ${quoted(value)} is not this machine, ${REPAIR}`;
   return new GatewayError('foreign-page', detail);
 }

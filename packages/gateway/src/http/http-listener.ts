@@ -127,7 +127,6 @@ export class HttpListener<App extends HttpContext> implements AsyncDisposable {
       repeatedGets: this.#repeatedGets,
       eventStreams: this.#eventStreams,
       shutdown: this.#shutdown,
-      loopback: this.#server.isLoopback,
       routes: this.#router.routes,
     });
     this.#app = app;

@@ -1,4 +1,4 @@
-/** JSON texts byte for byte: cut out of a message, or inserted into one, without parsing them. */
+/** Where the members of a JSON text are, so that they can be compared byte for byte. */
 import { nextTurn } from '../fair-turns.ts';
 import { JsonHandler, type ValueType } from './handler.ts';
 import { JsonScanner } from './scanner.ts';

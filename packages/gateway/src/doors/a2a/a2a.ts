@@ -51,9 +51,9 @@ async function agentCard(context: DoorRequest): Promise<void> {
 
 function jsonRpc(context: DoorRequest): void {
   receiveMessage(context, {
-    async handle(message) {
+    async handle(message, changed) {
       const { handleJsonRpc } = await import('./json-rpc.ts');
-      await handleJsonRpc(context, message);
+      await handleJsonRpc(context, message, changed);
     },
     async refuse({ code, message }) {
       const error = { code: code === 'malformed-json' ? -32_700 : -32_600, message };

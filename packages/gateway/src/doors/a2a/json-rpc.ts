@@ -12,8 +12,15 @@ import { toA2aError } from './errors.ts';
 import { RequestHandler } from './request-handler.ts';
 
 const VERSION = '1.0';
+const METHOD_NOT_FOUND = -32_601;
+const NO_METHOD =
+  'Cannot call the method: there is none of this name. A2A 1.0 has SendMessage, SendStreamingMessage, GetTask and SubscribeToTask.';
 
-export async function handleJsonRpc(context: DoorRequest, message: unknown): Promise<void> {
+export async function handleJsonRpc(
+  context: DoorRequest,
+  message: unknown,
+  changed: Set<string>,
+): Promise<void> {
   const call = toJsonObject(message);
   const { id = null } = call;
   const errorOf = (thrown: unknown): object => ({
@@ -22,13 +29,16 @@ export async function handleJsonRpc(context: DoorRequest, message: unknown): Pro
     error: JsonRpcTransportHandler.mapToJSONRPCError(toA2aError(context, thrown)),
   });
   using caller = abortOnDisconnect(context);
-  const handler = new RequestHandler({ context, signal: caller.signal });
+  const handler = new RequestHandler({ context, changed, signal: caller.signal });
   let result: object;
   try {
     const requestedVersion = versionIn(context);
     validateVersion(requestedVersion, await handler.getAgentCard(), 'JSONRPC');
     const transport = new JsonRpcTransportHandler(handler);
     result = await transport.handle({ ...call }, new ServerCallContext({ requestedVersion }));
+    const { code } = toJsonObject(toJsonObject(result)['error']);
+    if (code === METHOD_NOT_FOUND)
+      result = { jsonrpc: '2.0', id, error: { code, message: NO_METHOD } };
     if (Symbol.asyncIterator in result) {
       const format = {
         event: (value: unknown) => `data: ${JSON.stringify(value)}`,

@@ -12,7 +12,6 @@ import {
   type GetTaskRequest,
   type ListTasksResponse,
   type Message,
-  type Part,
   type SendMessageRequest,
   type StreamResponse,
   type SubscribeToTaskRequest,
@@ -23,15 +22,16 @@ import { publicAddressOf } from '../../http/public-address.ts';
 import { localizationFor, type DoorRequest } from '../context.ts';
 import { cardOf } from './agent-card.ts';
 import { toA2aError } from './errors.ts';
-import { contextIdOf, createTask, findTask, followTask } from './follow-task.ts';
-import { answerReading } from './messages/answer-reading.ts';
-import { agentMessage, dataAsText } from './messages/parts.ts';
-import { readingRequestIn } from './messages/read-entries.ts';
-import { receivedMessage, type ReceivedMessage } from './messages/received-message.ts';
-import { storeMessage } from './messages/store-message.ts';
+import { createTask, findTask, followTask } from './follow-task.ts';
+import { receivedMessage, type ReceivedMessage } from './message.ts';
+import { agentMessage } from './parts.ts';
+import { answerReading, readingRequestIn } from './read.ts';
+import { storeMessage } from './store-message.ts';
 
 export interface A2aRequest {
   readonly context: DoorRequest;
+  /** Members of the message whose numbers were not kept. */
+  readonly changed: Set<string>;
   /** Aborted when the caller leaves or the gateway stops. */
   readonly signal: AbortSignal;
 }
@@ -59,15 +59,10 @@ export class RequestHandler implements A2ARequestHandler {
       const received = await this.#receive(params);
       const { contextId } = received.message;
       const reading = readingRequestIn(received);
-      if (reading?.skill === 'follow') {
-        const task = await createTask(context, reading.fields, contextId);
-        return reading.notes.length === 0 ? task : { ...task, metadata: { notes: reading.notes } };
-      }
-      const answer =
-        reading === undefined
-          ? await storeMessage(context, received)
-          : agentMessage(await answerReading(this.#request, reading.skill, reading), contextId);
-      return { ...answer, parts: this.#acceptedParts(params, answer.parts) };
+      if (reading === undefined) return await storeMessage(context, received);
+      const { skill, fields } = reading;
+      if (skill === 'follow') return await createTask(context, fields, contextId);
+      return agentMessage(await answerReading(this.#request, skill, fields), contextId);
     });
   }
 
@@ -78,32 +73,17 @@ export class RequestHandler implements A2ARequestHandler {
       throw new RequestMalformedError(NO_MESSAGE);
     // Whoever asks to be called back would wait for it.
     if (configuration?.taskPushNotificationConfig !== undefined) return await rejectPush();
-    const contextId = await contextIdOf(this.#request.context, message);
-    return receivedMessage({ ...message, contextId }, metadata);
-  }
-
-  /** Data become text for a caller that does not accept JSON. */
-  #acceptedParts({ configuration }: SendMessageRequest, parts: Part[]): Part[] {
-    const modes = configuration?.acceptedOutputModes ?? [];
-    const acceptsData = modes.length === 0 || modes.some((mode) => /json|\*/.test(mode));
-    return acceptsData ? parts : parts.map((part) => dataAsText(part));
+    const { context, changed } = this.#request;
+    if (message.taskId !== '') await findTask(context, message.taskId);
+    return receivedMessage(message, metadata, changed);
   }
 
   async *sendMessageStream(
     params: SendMessageRequest,
   ): AsyncGenerator<StreamResponse, void, undefined> {
     const value = await this.sendMessage(params);
-    if ('messageId' in value) {
-      yield { payload: { $case: 'message', value } };
-      return;
-    }
-    for await (const event of this.resubscribe({ id: value.id, tenant: '' })) {
-      // This one has the notes.
-      if (event.payload?.$case === 'task') event.payload.value = value;
-      const { artifact } = event.payload?.$case === 'artifactUpdate' ? event.payload.value : {};
-      if (artifact !== undefined) artifact.parts = this.#acceptedParts(params, artifact.parts);
-      yield event;
-    }
+    if ('messageId' in value) yield { payload: { $case: 'message', value } };
+    else yield* this.resubscribe({ id: value.id, tenant: '' });
   }
 
   async getTask({ id }: GetTaskRequest): Promise<Task> {

@@ -96,34 +96,33 @@ suite('what is said through MCP', () => {
     assert.match(refused.texts[0] ?? '', /"text" .*did you mean it by "content"/);
   });
 
-  test('is kept letter by letter', async () => {
+  test('keeps its values, and has a note on each number that a double cannot hold', async () => {
     await using door = await open();
-    const trace = '"text":"\\u0422иша \\ud800", "identity":"L","identityType":"x"';
-    for (const more of [
-      '"n":12345678901234567890123,"m":1e400,"z":-0.0',
-      '"a":1,"a":2,"2":"b","1":"a","__proto__":{"x":1}',
-      `"deep":${'['.repeat(100_000)}${']'.repeat(100_000)}`,
-      `"long":"${'ї'.repeat(700_000)}"`,
-      `"many":[${'"x",'.repeat(50_000)}"x"]`,
-    ]) {
-      const said = `${trace},${more}`;
-      const { own } = await call(door, 'leave_trace', `{${said}}`);
-      assert.ok(saidIn(await entryAt(door, own['path'])) === said, more.slice(0, 60));
+    const given =
+      '{"n":12345678901234567890,"deep":{"m":[1e400]},"x":1.50,"year":2026,"furtherMembers":"{\\"k\\":9007199254740993}"}';
+    for (const args of [given, JSON.stringify(given)]) {
+      const { own } = await call(door, 'plant_seed', args);
+      const notes = list(own['notes']).map(String);
+      assert.equal(notes.length, 3);
+      for (const [at, name] of ['n', 'm', 'k'].entries())
+        assert.match(notes[at] ?? '', new RegExp(`"${name}" was changed: .*/api/seeds`));
+      const said = saidIn(await entryAt(door, own['path']));
+      assert.match(said, /"deep":\{"m":\[null\]\},"x":1\.5,"year":2026,/);
     }
   });
 
   test('is one entry for one key, which is no part of it', async () => {
     await using door = await open();
-    const said = '{"text":"once", "idempotencyKey":"k", "n":1.50}';
+    const said = '{"text":"once", "idempotencyKey":"k", "n":1.5}';
     const first = await call(door, 'whisper', said);
     const again = await call(door, 'whisper', said);
     assert.equal(again.own['id'], first.own['id']);
     const entry = await entryAt(door, first.own['path']);
-    assert.equal(saidIn(entry), '"text":"once","n":1.50');
+    assert.equal(saidIn(entry), '"text":"once","n":1.5');
     const byHttp = await fetch(`${door.url}/api/shepit`, {
       method: 'POST',
       headers: { 'Idempotency-Key': 'k' },
-      body: '{"text":"once","n":1.50}',
+      body: '{"text":"once","n":1.5}',
     });
     assert.equal(fields(await byHttp.json())['id'], first.own['id']);
     const empty = await call(door, 'whisper', '{"idempotencyKey":""}');
@@ -160,70 +159,19 @@ const META =
 suite('the MCP door', () => {
   const LIST = '{"jsonrpc":"2.0","id":1,"method":"tools/list"}';
 
-  test('on a loopback address with a public one takes pages of both, and programs', async () => {
-    const publicUrl = 'https://presence.example';
-    await using door = await openGateway(openMemoryLog(), { publicUrl });
-    const Host = 'presence.example';
-    for (const [headers, status] of [
-      [{ Host: 'gateway.example' }, 200],
-      [{ Origin: publicUrl, Host }, 200],
-      [{ Origin: 'http://localhost:6274' }, 200],
-      [{ Origin: 'http://elsewhere.example', Host }, 403],
-      [{ Origin: 'null', Host }, 403],
-      [{ Origin: 'http://localhost', Host: 'elsewhere.example' }, 403],
-    ] as const) {
-      const answer = await send(door, LIST, headers);
-      assert.equal(answer.status, status, JSON.stringify(headers));
-    }
-  });
-
-  test('takes whatever Content-Type and Accept say, and several messages at once', async () => {
+  test('takes whatever Content-Type and Accept say', async () => {
     await using door = await open();
     const headers = { 'Content-Type': 'text/plain', Accept: 'application/json' };
     assert.equal((await send(door, LIST, headers)).status, 200);
-    const say = (id: number): string =>
-      `{"jsonrpc":"2.0","id":${id},"method":"tools/call","params":{"name":"whisper","arguments":{"n":${id}.0}}}`;
-    const { text } = await send(door, `[${say(1)},${say(2)}]`);
-    assert.equal([...text.matchAll(/Stored durably/g)].length, 2);
-    const listing = (await fetchBytes(door, '/api/shepit')).bytes.toString();
-    assert.match(listing, /"n":1\.0/);
-    assert.match(listing, /"n":2\.0/);
   });
 
-  test('keeps what is said among several messages, whatever else is among them', async () => {
+  test('refuses several messages at once, and keeps none of them', async () => {
     await using door = await open();
-    const answer = '{"jsonrpc":"2.0","id":1,"result":{}}';
     const say =
-      '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"whisper","arguments":{"n":1.0}}}';
-    await send(door, `[${answer},${say}]`);
-    assert.match((await fetchBytes(door, '/api/shepit')).bytes.toString(), /"n":1\.0/);
-  });
-
-  test('lets no long message wait for one that waits for news', async () => {
-    await using door = await open();
-    await using caller = await door.connect();
-    const long = (name: string): string =>
-      `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"${name}","arguments":{"seconds":1000,"identity":"nobody","long":"${'x'.repeat(1_100_000)}"}}}`;
-    const waiting = long('wait_for_news');
-    caller.send(
-      `POST /mcp HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\nContent-Length: ${waiting.length}\r\n\r\n`,
-    );
-    caller.send(waiting);
-    await caller.until(/^HTTP\/1.1 200 /);
-    const { text } = await send(door, long('whisper'));
-    assert.match(text, /Stored durably/);
-    // Nothing has come of the wait yet, not even what keeps it awake.
-    assert.match(caller.received, /\r\n\r\n$/);
-    caller.socket.destroy();
-  });
-
-  test('refuses several messages that cannot be told apart, and keeps none of them', async () => {
-    await using door = await open();
-    const say = (id: string, n: number): string =>
-      `{"jsonrpc":"2.0","id":${id},"method":"tools/call","params":{"name":"whisper","arguments":{"n":${n}}}}`;
-    const { status, text } = await send(door, `[${say('1', 1)},${say('"1"', 2)},${say('1', 3)}]`);
+      '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"whisper","arguments":{}}}';
+    const { status, text } = await send(door, `[${say},${say}]`);
     assert.equal(status, 400);
-    assert.match(String(fields(answerIn(text)['error'])['message']), /but two have 1\./);
+    assert.match(String(fields(answerIn(text)['error'])['message']), /Send one object/);
     assert.equal(fields(JSON.parse(await entryAt(door, '/api/shepit')))['head'], 0);
   });
 
@@ -314,7 +262,6 @@ suite('the MCP door', () => {
       [list, `${both};q=0`, 'application/json'],
       [long, 'application/json', 'application/json'],
       [long, both, 'text/event-stream'],
-      [[list, long], 'application/json', 'application/json'],
     ] as const) {
       const body = JSON.stringify(message);
       const answer = await fetch(`${door.url}/mcp`, {
@@ -325,7 +272,7 @@ suite('the MCP door', () => {
       assert.equal(answer.headers.get('content-type'), type);
       const text = await answer.text();
       if (type === 'text/event-stream') assert.ok('result' in answerIn(text));
-      else assert.equal([JSON.parse(text)].flat().length, [message].flat().length);
+      else assert.ok('result' in fields(JSON.parse(text)));
     }
     const noted = { jsonrpc: '2.0', method: 'notifications/initialized' };
     assert.equal((await send(door, JSON.stringify(noted))).status, 202);
@@ -453,34 +400,11 @@ suite('the MCP door', () => {
   });
 });
 
-test('arguments of any length may be JSON text', async () => {
-  await using door = await openGateway(openMemoryLog());
-  const said = `"text":"${'ї \\ud800\\n'.repeat(200_000)}","n":1.0`;
-  const kept = await call(door, 'whisper', JSON.stringify(` {${said}}\n`));
-  assert.ok(saidIn(await entryAt(door, kept.own['path'])) === said);
-  const keyed = JSON.stringify(`{"idempotencyKey":"k",${said}}`);
-  const ids = [await call(door, 'whisper', keyed), await call(door, 'whisper', keyed)];
-  assert.equal(ids[0]?.own['id'], ids[1]?.own['id']);
-  const read = await call(door, 'read', JSON.stringify(`{"limit":1,"x":"${'x'.repeat(70_000)}"}`));
-  assert.equal(read.lines.length, 1);
-  const padding = 'x'.repeat(70_000);
-  for (const text of [
-    `{"a":"${padding}"`,
-    `[1,"${padding}"]`,
-    `{},"name":"read","x":"${padding}"`,
-  ]) {
-    const params = `{"name":"whisper","arguments":${JSON.stringify(text)}}`;
-    const message = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":${params}}`;
-    const { error } = answerIn((await send(door, message)).text);
-    assert.equal(fields(error)['code'], -32_602);
-  }
-});
-
 test('arguments may be JSON text, and null is none', async () => {
   await using door = await openGateway(openMemoryLog());
-  const kept = await call(door, 'whisper', JSON.stringify('{"n":1.0}'));
+  const kept = await call(door, 'whisper', JSON.stringify('{"n":1.5}'));
   assert.ok(!kept.isError);
-  assert.match(await entryAt(door, String(kept.own['path'])), /,"n":1\.0\}$/);
+  assert.match(await entryAt(door, String(kept.own['path'])), /,"n":1\.5\}$/);
   for (const given of ['null', '"{}"', '""', '"null"', '" "'])
     assert.ok(!(await call(door, 'whisper', given)).isError);
   for (const given of ['null', '""', '"null"'])

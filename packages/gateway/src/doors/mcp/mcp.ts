@@ -20,12 +20,6 @@ import { setImmediate as nextTick } from 'node:timers/promises';
 import { GatewayError, statusOf } from '@open-presence/protocol';
 
 import { isDisconnected } from '../../http/context.ts';
-import {
-  foreignPageError,
-  hostOf,
-  isLoopbackUrl,
-  sendForeignPage,
-} from '../../http/foreign-page.ts';
 import { takenNames } from '../../http/parameters/parameter-check.ts';
 import { JSON_TYPE, NO_STORE, type Headers } from '../../http/response/headers.ts';
 import { RETRY_AFTER, sendProblem } from '../../http/response/problem.ts';
@@ -36,6 +30,7 @@ import { receiveMessage } from '../json-message.ts';
 import { faultOf, faultOfBody, readArguments, type MessageFault } from './json-rpc.ts';
 import type { SdkHandler } from './sdk-handler.ts';
 import { SERVER_CARD_TYPE, serverCard } from './server-card.ts';
+import type { McpRequest } from './tools/tool-call.ts';
 
 type HandlerFor = (app: DoorContext) => Promise<SdkHandler>;
 
@@ -49,9 +44,8 @@ export function receiveMessages(createHandler: HandlerFor): (context: DoorReques
   };
   return (context) => {
     receiveMessage(context, {
-      handle: (message) => handle(context, message, handlerFor),
-      refuse: (error) =>
-        refuse(context, statusOf(error.code), faultOfBody(error.code, error.message)),
+      handle: (message, changed) => handle({ context, message, changed }, handlerFor),
+      refuse: (error) => refuse(context, statusOf(error.code), faultOfBody(error)),
     });
   };
 }
@@ -104,19 +98,14 @@ function refuseStream(context: DoorRequest): Promise<void> {
 const NO_STREAM =
   'Cannot open a stream at /mcp by GET: there are no sessions. POST "subscriptions/listen" (2026-07-28) to be notified, or call the tool wait_for_news.';
 
-async function handle(
-  context: DoorRequest,
-  message: unknown,
-  handlerFor: HandlerFor,
-): Promise<void> {
+async function handle(request: McpRequest, handlerFor: HandlerFor): Promise<void> {
+  const { context, message, changed } = request;
   if (isDisconnected(context)) return;
-  const foreignPage = foreignPageFault(context);
-  if (foreignPage !== undefined) return sendForeignPage(context, foreignPage);
   const fault = faultOf(message);
   if (fault !== undefined) return await refuse(context, 400, fault);
-  readArguments(message);
+  readArguments(message, changed);
   const handler = await handlerFor(context.app);
-  await handler.handle({ context, message });
+  await handler.handle(request);
 }
 
 async function refuse(context: DoorRequest, status: number, fault: MessageFault): Promise<void> {
@@ -125,17 +114,4 @@ async function refuse(context: DoorRequest, status: number, fault: MessageFault)
   const retry: Headers = status >= 500 ? { 'Retry-After': RETRY_AFTER } : {};
   const headers = { ...NO_STORE, ...retry };
   await sendResponse(context, { status, type: JSON_TYPE, headers, body });
-}
-
-/**
- * The public address of a gateway that only its own machine, or a proxy there, can reach: pages of other sites
- * must not use it. Without a public address, the listener refuses those pages.
- */
-function foreignPageFault({ app, request }: DoorRequest): GatewayError | undefined {
-  const { origin, host = '' } = request.headers;
-  if (!app.loopback || app.publicUrl === undefined || origin === undefined) return undefined;
-  const publicHost = hostOf(app.publicUrl);
-  const isOwn = (url: string): boolean => isLoopbackUrl(url) || hostOf(url) === publicHost;
-  if (!isOwn(origin)) return foreignPageError('Origin', origin);
-  return isOwn(`http://${host}`) ? undefined : foreignPageError('Host', host);
 }

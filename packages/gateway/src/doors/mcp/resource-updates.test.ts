@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { openMemoryLog } from '../../stores/memory/memory.ts';
 import { openGateway } from '../../gateway.fixture.ts';
 import { ResourceUpdates } from './resource-updates.ts';
-import { answerIn, call, fields, CLIENT_META, send, subscribe } from './mcp.fixture.ts';
+import { call, subscribe } from './mcp.fixture.ts';
 
 test('subscribers are told of every room where it cannot be read which one has news', async () => {
   const log = openMemoryLog();
@@ -45,11 +45,7 @@ test('subscribers of a room, of all rooms and of an entry are told that it was w
   await using door = await openGateway(log);
   await call(door, 'whisper', '{"room":"memory-garden"}');
   const id = (await log.entry(1))?.metadata.id ?? assert.fail();
-  const uris = [
-    'presence://rooms/memory-garden',
-    'presence://rooms',
-    `presence://entries/${id.toUpperCase()}`,
-  ];
+  const uris = ['presence://rooms/memory-garden', 'presence://rooms', `presence://entries/${id}`];
   for (const uri of uris) {
     await using caller = await door.connect();
     await subscribe(caller, [uri]);
@@ -63,27 +59,5 @@ test('subscribers of a room, of all rooms and of an entry are told that it was w
         : /resources\/updated[^]*resources\/updated[^]*\n\n/,
     );
     caller.socket.destroy();
-  }
-});
-
-test('subscriptions to what does not exist are refused, since they would never be notified', async () => {
-  await using door = await openGateway(openMemoryLog());
-  const uris = {
-    'presence://rooms/nowhere': 'unknown-room',
-    'presence://entries/0199d1f0-0000-7000-8000-000000000000': 'not-found',
-    'presence://room': 'not-found',
-  };
-  for (const [uri, code] of Object.entries(uris)) {
-    const notifications = { resourceSubscriptions: ['presence://rooms', uri] };
-    const params = { notifications, _meta: CLIENT_META };
-    const message = { jsonrpc: '2.0', id: 7, method: 'subscriptions/listen', params };
-    const { text } = await send(door, JSON.stringify(message), {
-      'MCP-Protocol-Version': '2026-07-28',
-      'Mcp-Method': 'subscriptions/listen',
-    });
-    const { id, error } = answerIn(text);
-    const { data, ...refusal } = fields(error);
-    assert.deepEqual([id, refusal['code'], fields(data)['code']], [7, -32602, code], uri);
-    assert.match(String(refusal['message']), /there is no such|no entry has this id/);
   }
 });

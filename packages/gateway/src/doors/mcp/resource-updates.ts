@@ -5,8 +5,6 @@
  * Invariant: Whoever follows an entry or its room is told that it was withheld.
  * Test: `packages/gateway/src/doors/mcp/resource-updates.test.ts` “subscribers of a room, of all
  *   rooms and of an entry are told that it was withheld”
- * Test: `packages/gateway/src/doors/a2a/a2a.test.ts` “a task that follows sends the artifact of an
- *   entry again when it is withheld”
  */
 import type { ServerEvent, ServerEventBus } from '@modelcontextprotocol/server';
 

@@ -10,7 +10,6 @@ import { GatewayError, quoted, type RoomDocument } from '@open-presence/protocol
 
 import type { Localization } from '../../http/route-description.ts';
 import { facet } from '../../log/facet.ts';
-import { findEntry } from '../../operations/find-entry.ts';
 import { untilSeen } from '../../operations/until-seen.ts';
 import { roomDocuments } from '../../operations/rooms.ts';
 import type { DoorContext } from '../context.ts';
@@ -94,24 +93,6 @@ export async function readResource(context: ToolContext, uri: string): Promise<R
   const [, id, from] = ENTRY.exec(uri) ?? [];
   if (id === undefined) throw unknownResource(uri);
   return contents(context, uri, await readEntry(context, id, from));
-}
-
-/**
- * The URI that notifications of this resource have. For an entry, it has the id as the gateway spells it. Throws
- * as `readResource`.
- */
-export async function subscribedUri({ log, language }: DoorContext, uri: string): Promise<string> {
-  if (uri === ROOMS_URI || uri === LANGUAGE_URI) return uri;
-  const { rooms } = language;
-  const [, slug] = ROOM.exec(uri) ?? [];
-  if (slug !== undefined) {
-    return rooms.some((room) => room.slug === slug) ? uri : rejectRoom(uri, rooms);
-  }
-  const [, id] = ENTRY.exec(uri) ?? [];
-  if (id === undefined) throw unknownResource(uri);
-  await untilSeen(log, [['id', id]]);
-  const { metadata } = await findEntry(log, id);
-  return entryUri(metadata.id);
 }
 
 /** Errors that other parameters would not avoid. */

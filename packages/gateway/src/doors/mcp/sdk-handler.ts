@@ -9,21 +9,18 @@ import {
   type McpHttpHandler,
   type McpServer,
   type McpServerFactory,
-  ProtocolError,
   type Server,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
 import { GatewayError, weightedList, weightIn } from '@open-presence/protocol';
 
-import { yieldPeriodically } from '../../fair-turns.ts';
 import { isDisconnected } from '../../http/context.ts';
 import { sendProblem } from '../../http/response/problem.ts';
 import { EVENT_STREAM } from '../../http/routing/door.ts';
 import { toJsonObject } from '../../json/json-object.ts';
 import type { DoorContext, DoorRequest } from '../context.ts';
-import { isEventStream, streamNotifications } from './events/stream.ts';
+import { isEventStream, streamNotifications } from './events.ts';
 import { ResourceUpdates } from './resource-updates.ts';
-import { resourceError, subscribedUri } from './resources.ts';
 import { sendSdkResponse } from './response-stream.ts';
 import type { McpRequest } from './tools/tool-call.ts';
 
@@ -81,9 +78,8 @@ export class SdkHandler {
     const request = sdkRequest(context, disconnected.signal);
     this.#requests.set(request, mcpRequest);
     const isSubscription = isListening(message);
-    const isLongPolling = [message]
-      .flat()
-      .some((each) => LONG_POLLING_TOOLS.has(toJsonObject(toJsonObject(each)['params'])['name']));
+    const { name } = toJsonObject(toJsonObject(message)['params']);
+    const isLongPolling = LONG_POLLING_TOOLS.has(name);
     if (isSubscription) context.app.eventStreams.count(context.response);
     else this.#active += 1;
     try {
@@ -107,15 +103,7 @@ export class SdkHandler {
       return await this.#answerInJson(mcpRequest, request);
     }
     const handler = isStreaming ? this.#streamingHandler : this.#handler;
-    if (!isListening(message) || (await isLegacyRequest(request, message)))
-      return await handler.fetch(request, { parsedBody: message });
-    try {
-      const parsedBody = await resolveSubscriptions(context.app, message);
-      return await handler.fetch(request, { parsedBody });
-    } catch (error) {
-      if (!(error instanceof ProtocolError)) throw error;
-      return refusal(message, error);
-    }
+    return await handler.fetch(request, { parsedBody: message });
   }
 
   /** For clients of legacy revisions: those get only event streams from the SDK's handler. */
@@ -144,11 +132,6 @@ function isListening(message: unknown): boolean {
   return toJsonObject(message)['method'] === 'subscriptions/listen';
 }
 
-function refusal(message: unknown, { code, message: detail, data }: ProtocolError): Response {
-  const { id } = toJsonObject(message);
-  return Response.json({ jsonrpc: '2.0', id, error: { code, message: detail, data } });
-}
-
 /**
  * The request without its body, which is passed parsed. Bodies are JSON and responses have either
  * form, whatever `Content-Type` and `Accept` say, as everywhere in the gateway.
@@ -167,33 +150,4 @@ function sdkRequest({ request }: DoorRequest, signal: AbortSignal): Request {
 function acceptsEventStream({ request }: DoorRequest): boolean {
   const named = weightedList(request.headers.accept ?? '', [EVENT_STREAM]);
   return named.some((element) => weightIn(element) > 0);
-}
-
-/**
- * The message with the URIs that notifications have. Rejects with an error for a URI that names nothing: it
- * would never be notified.
- */
-async function resolveSubscriptions(app: DoorContext, message: unknown): Promise<unknown> {
-  const request = toJsonObject(message);
-  const params = toJsonObject(request['params']);
-  const notifications = toJsonObject(params['notifications']);
-  const { resourceSubscriptions: wanted } = notifications;
-  // The SDK refuses others.
-  if (!Array.isArray(wanted)) return message;
-  const yieldTurn = yieldPeriodically();
-  const uris = new Set<unknown>();
-  for (const uri of wanted as readonly unknown[]) {
-    uris.add(typeof uri === 'string' ? await resolve(app, uri) : uri);
-    await yieldTurn();
-  }
-  const resolved = { ...notifications, resourceSubscriptions: [...uris] };
-  return { ...request, params: { ...params, notifications: resolved } };
-}
-
-async function resolve(app: DoorContext, uri: string): Promise<string> {
-  try {
-    return await subscribedUri(app, uri);
-  } catch (error) {
-    throw resourceError(app, uri, error);
-  }
 }

@@ -16,8 +16,7 @@ import { toJsonObject } from '../../json/json-object.ts';
 import { untilSeen } from '../../operations/until-seen.ts';
 import { localizationFor } from '../context.ts';
 import { headerKeyOf } from '../request-key.ts';
-import { EVENTS_EXTENSION } from './events/event-types.ts';
-import { handleEvents } from './events/requests.ts';
+import { EVENTS_EXTENSION, handleEvents } from './events.ts';
 import { listResources, listResourceTemplates, readResource, resourceError } from './resources.ts';
 import { SERVER_NAME } from './server-card.ts';
 import { errorResult } from './tools/results.ts';
@@ -60,7 +59,7 @@ class GatewayServer extends Server {
 
 type RequestHandler = (request: JSONRPCRequest, context: ServerContext) => Promise<Result>;
 
-export function createServer({ context }: McpRequest, era: 'legacy' | 'modern'): Server {
+export function createServer({ context, changed }: McpRequest, era: 'legacy' | 'modern'): Server {
   const { app, response } = context;
   const localization = localizationFor(context);
   const { language, text } = localization;
@@ -81,7 +80,7 @@ export function createServer({ context }: McpRequest, era: 'legacy' | 'modern'):
     const { signal } = mcpReq;
     const sendProgress = progressSender(response, mcpReq);
     const headerKey = () => headerKeyOf(context.request, 0);
-    const source = { headerKey, signal };
+    const source = { headerKey, changed, signal };
     return { app, response, ...localization, ...source, notes: [], sendProgress };
   };
   handleTools(server, localization, contextOf);

@@ -15,8 +15,9 @@ describe('a search whose caller leaves', () => {
     return postRequest('/mcp', body, 'Accept: application/json, text/event-stream');
   };
   const skill = (data: object): string => {
-    const message = { messageId: '1', role: 'ROLE_USER', parts: [{ data }] };
-    return postRequest('/a2a/v1/message:send', JSON.stringify({ message }), 'A2A-Version: 1.0');
+    const params = { message: { messageId: '1', role: 'ROLE_USER', parts: [{ data }] } };
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'SendMessage', params });
+    return postRequest('/a2a', body, 'A2A-Version: 1.0');
   };
   const requests: Readonly<Record<string, string>> = {
     'the best first': getRequest('/api/search?q=mint'),

@@ -113,8 +113,8 @@ async function toolsAndSkills(place: Place): Promise<string[]> {
     return call(place, '/mcp', { jsonrpc: '2.0', id: 1, method: 'tools/call', params });
   };
   const skill = (data: object): Promise<string> => {
-    const message = { messageId: '1', role: 'ROLE_USER', parts: [{ data }] };
-    return call(place, '/a2a/v1/message:send', { message });
+    const params = { message: { messageId: '1', role: 'ROLE_USER', parts: [{ data }] } };
+    return call(place, '/a2a', { jsonrpc: '2.0', id: 1, method: 'SendMessage', params });
   };
   const [id] = place.ids;
   return await Promise.all([
@@ -256,8 +256,8 @@ suite('what was withheld', () => {
         () => {
           const parts = [{ data: { ...body, kind } }];
           const metadata = { idempotencyKey: kind, kind };
-          const message = { messageId: '1', role: 'ROLE_USER', parts, metadata };
-          return call(place, '/a2a/v1/message:send', { message });
+          const params = { message: { messageId: '1', role: 'ROLE_USER', parts, metadata } };
+          return call(place, '/a2a', { jsonrpc: '2.0', id: 1, method: 'SendMessage', params });
         },
       ];
       await place.log.withhold([Number(seq)], REASON);

@@ -158,7 +158,7 @@ export class ParameterCheck {
   }
 }
 
-export const WAIT_NOTE =
+const WAIT_NOTE =
   '"wait" had no effect: it needs a cursor. Request the "next" of an "order=oldest" answer, or "after" with the "head" of this one, and "wait".';
 
 /** Names of parameters in one query, or of arguments, that nothing takes. */
@@ -180,7 +180,7 @@ export class UnknownNames {
   }
 }
 
-type Word = 'parameter' | 'argument' | 'member';
+type Word = 'parameter' | 'argument';
 
 function noteOn(name: string, near: NearNames, word: Word): string {
   if (name === FORMAT && word === 'parameter')

@@ -1,4 +1,4 @@
-/** The tools that store an entry: the bytes of their arguments are its body, unchanged. */
+/** The tools that store an entry: their arguments are its body. */
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import { GatewayError, entryPath, type Kind, type EntryMetadata } from '@open-presence/protocol';
 
@@ -9,9 +9,15 @@ import { appendOnce, draftFor, metadataOf } from '../../../operations/contributi
 import { notesOn } from '../../../operations/contribution/draft-notes.ts';
 import { companionsFor, nextActions } from '../../../operations/contribution/first-contact.ts';
 import { withheldMember } from '../../../operations/withholding/withholdings.ts';
+import { notesOnNumbers, parseMessage } from '../../json-message.ts';
 import { entryUri } from '../resources.ts';
 import { callToolResult, stampObject, type ToolResult } from './results.ts';
-import { callOfRead, CONTRIBUTION_TOOLS, OWN_ARGUMENTS, type ToolContext } from './tool-call.ts';
+import {
+  callOfRead,
+  CONTRIBUTION_TOOLS,
+  type OWN_ARGUMENTS,
+  type ToolContext,
+} from './tool-call.ts';
 
 interface StoredEntry {
   readonly metadata: EntryMetadata;
@@ -88,23 +94,27 @@ async function appendArguments(
   args: JsonObject,
   kind: Kind,
 ): Promise<StoredEntry> {
-  const { app } = context;
+  const { app, changed } = context;
   const { key, body } = readArguments(context, args);
   const draft = await draftFor(app, { kind, body, key });
   const result = await appendOnce(app.log, draft);
   const metadata = metadataOf(result);
   const earlier = result.outcome === 'repeated' ? await app.log.entry(metadata.seq) : undefined;
   const withheld = earlier && withheldMember(earlier);
-  return { metadata, notes: await notesOn(app.log, draft), withheld };
+  const notes = [...notesOnNumbers(changed, kind), ...(await notesOn(app.log, draft))];
+  return { metadata, notes, withheld };
 }
 
 /** The idempotency key, and the body of the entry: the other arguments. */
 function readArguments(
-  { headerKey }: ToolContext,
+  { headerKey, changed }: ToolContext,
   { idempotencyKey, furtherMembers, ...members }: JsonObject,
 ): { key: Uint8Array | undefined; body: Buffer } {
   const key = keyIn(idempotencyKey) ?? headerKey();
-  return { key, body: Buffer.from(JSON.stringify({ ...members, ...furtherIn(furtherMembers) })) };
+  return {
+    key,
+    body: Buffer.from(JSON.stringify({ ...members, ...furtherIn(furtherMembers, changed) })),
+  };
 }
 
 function keyIn(value: unknown): Uint8Array | undefined {
@@ -114,10 +124,10 @@ function keyIn(value: unknown): Uint8Array | undefined {
 }
 
 /** An object, or an object's JSON text: strict clients cannot send an open object. */
-function furtherIn(value: unknown): JsonObject {
+function furtherIn(value: unknown, changed: Set<string>): JsonObject {
   if (value === undefined || value === null || isJsonObject(value)) return value ?? {};
   try {
-    const read: unknown = JSON.parse(String(value));
+    const read = parseMessage(String(value), changed);
     if (isJsonObject(read)) return read;
   } catch {
     // Said below.

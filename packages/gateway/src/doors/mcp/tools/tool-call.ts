@@ -60,6 +60,8 @@ export const READ_TOOLS: readonly (readonly [
 export interface McpRequest {
   readonly context: DoorRequest;
   readonly message: unknown;
+  /** Members of the message whose numbers were not kept. */
+  readonly changed: Set<string>;
 }
 
 /** The context in which a tool is called or a resource is read. */
@@ -68,6 +70,8 @@ export interface ToolContext extends Localization {
   readonly response: DoorRequest['response'];
   /** Reads the idempotency key that the header has for this call. Throws `invalid-parameter`. */
   readonly headerKey: () => Uint8Array | undefined;
+  /** Arguments whose numbers were not kept. */
+  readonly changed: Set<string>;
   /** Sentences about arguments that have no effect. */
   readonly notes: readonly string[];
   /** Tells a caller who gave a token for it how far the call is. */

@@ -2,21 +2,21 @@
 import type { Message, Part } from '@a2a-js/sdk';
 import { entryPath, type EntryMetadata } from '@open-presence/protocol';
 
-import type { ParsedDraft } from '../../../intake/body-reader.ts';
-import { portableEntry } from '../../../json/portable-entry.ts';
-import type { Entry } from '../../../log/log.ts';
-import { append, draftFor } from '../../../operations/contribution/append.ts';
-import { notesOn } from '../../../operations/contribution/draft-notes.ts';
+import type { ParsedDraft } from '../../intake/body-reader.ts';
+import { portableEntry } from '../../json/portable-entry.ts';
+import type { Entry } from '../../log/log.ts';
+import { append, draftFor } from '../../operations/contribution/append.ts';
+import { notesOn } from '../../operations/contribution/draft-notes.ts';
 import {
   companionsFor,
   nextActions,
   type NextAction,
-} from '../../../operations/contribution/first-contact.ts';
-import { localizationFor, type DoorRequest } from '../../context.ts';
-import { KIND_SKILLS, SKILLS } from '../skills.ts';
-import { contributionsOf, isUnsignedText } from './contributions.ts';
+} from '../../operations/contribution/first-contact.ts';
+import { localizationFor, type DoorRequest } from '../context.ts';
+import { notesOnNumbers } from '../json-message.ts';
+import { KIND_SKILLS, SKILLS } from './skills.ts';
+import { contributionsOf, isUnsignedText, type ReceivedMessage } from './message.ts';
 import { agentMessage, dataPart, entryValue, textPart, visitorPart } from './parts.ts';
-import type { ReceivedMessage } from './received-message.ts';
 
 /** All entries are judged before the first is stored; each is stored once by its key. */
 export async function storeMessage(
@@ -34,7 +34,9 @@ export async function storeMessage(
   const parts: Part[] = [];
   for (const draft of drafts) {
     const metadata = await append(app.log, draft);
-    parts.push(...(await storedParts(context, metadata, await notesOn(app.log, draft))));
+    const notes = notesOnNumbers(received.changed, metadata.kind);
+    notes.push(...(await notesOn(app.log, draft)));
+    parts.push(...(await storedParts(context, metadata, notes)));
   }
   // After the text that says where the entry is.
   if (isUnsignedText(received)) parts.splice(1, 0, unsignedPart(context));

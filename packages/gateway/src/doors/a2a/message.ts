@@ -1,18 +1,52 @@
 /**
- * The entries that a message contributes (PROTOCOL.md section 19.3): one for each data part, and one
- * for all of its text.
+ * A message, and the entries that it contributes (PROTOCOL.md section 19.3): one for each data part, and one for
+ * all of its text.
  */
 import type { IncomingMessage } from 'node:http';
 
-import type { Part } from '@a2a-js/sdk';
+import type { Message, Part } from '@a2a-js/sdk';
 import { ContentTypeNotSupportedError, RequestMalformedError } from '@a2a-js/sdk/errors';
-import { isKind, quoted, visitorName, type Kind } from '@open-presence/protocol';
+import { isKind, visitorName, type Kind } from '@open-presence/protocol';
 
-import { hashIdempotencyKey } from '../../../intake/idempotency-key.ts';
-import { toJsonObject, type JsonObject } from '../../../json/json-object.ts';
-import { headerKeyOf } from '../../request-key.ts';
-import { requestedSkill } from '../skills.ts';
-import type { ReceivedMessage } from './received-message.ts';
+import { hashIdempotencyKey } from '../../intake/idempotency-key.ts';
+import { toJsonObject, type JsonObject } from '../../json/json-object.ts';
+import { parseMessage } from '../json-message.ts';
+import { headerKeyOf } from '../request-key.ts';
+import { CLASSIFYING_MEMBERS, requestedSkill } from './skills.ts';
+
+export interface ReceivedMessage {
+  readonly message: Message;
+  /** The metadata of the request and of the message. */
+  readonly metadata: JsonObject;
+  /** Members whose numbers were not kept. */
+  readonly changed: Set<string>;
+}
+
+export function receivedMessage(
+  message: Message,
+  requestMetadata: JsonObject | undefined,
+  changed: Set<string>,
+): ReceivedMessage {
+  const parts = message.parts.map((part) => dataPartIn(part, changed) ?? part);
+  const metadata = { ...requestMetadata, ...message.metadata };
+  return { message: { ...message, parts }, metadata, changed };
+}
+
+/** A JSON object with one of these members is meant as data. */
+const DATA_MEMBERS = [...CLASSIFYING_MEMBERS, 'identity'];
+
+/** Some agents can only send text, so they send data as text. */
+function dataPartIn(part: Part, changed: Set<string>): Part | undefined {
+  const { content } = part;
+  if (content?.$case !== 'text' || !content.value.trimStart().startsWith('{')) return undefined;
+  try {
+    const value = toJsonObject(parseMessage(content.value, changed));
+    if (!Object.keys(value).some((name) => DATA_MEMBERS.includes(name))) return undefined;
+    return { ...part, content: { $case: 'data', value } };
+  } catch {
+    return undefined;
+  }
+}
 
 interface EntryBody {
   readonly kind: Kind;
@@ -32,25 +66,26 @@ export function contributionsOf(
   received: ReceivedMessage,
   request: IncomingMessage,
 ): MessageContribution[] {
-  requireKeyInPlace(received);
   return bodiesOf(received).map((body, index) => {
     return { ...body, key: keyFor(received.metadata, index) ?? headerKeyOf(request, index) };
   });
 }
 
-function bodiesOf(received: ReceivedMessage): EntryBody[] {
-  const { message, metadata } = received;
-  const texts: string[] = [];
+function bodiesOf({ message, metadata }: ReceivedMessage): EntryBody[] {
+  const texts = textsIn(message);
   const bodies: EntryBody[] = [];
   for (const part of message.parts) {
     const { content } = part;
-    if (content?.$case === 'text') texts.push(content.value);
-    else if (content?.$case === 'data') {
-      bodies.push({ kind: dataKind(metadata, part), json: JSON.stringify(content.value ?? null) });
-    } else throw new ContentTypeNotSupportedError(UNSUPPORTED);
+    if (content?.$case === 'text') continue;
+    if (content?.$case !== 'data') throw new ContentTypeNotSupportedError(UNSUPPORTED);
+    bodies.push({ kind: dataKind(metadata, part), json: JSON.stringify(content.value ?? null) });
   }
   if (texts.length > 0) bodies.unshift(textBody(metadata, texts.join('\n\n')));
   return bodies;
+}
+
+export function textsIn({ parts }: Message): string[] {
+  return parts.flatMap(({ content }) => (content?.$case === 'text' ? [content.value] : []));
 }
 
 const UNSUPPORTED =
@@ -103,24 +138,10 @@ function isMissing(value: unknown): boolean {
 /** Whether the message has only text that names neither a skill nor an author. */
 export function isUnsignedText({ message, metadata }: ReceivedMessage): boolean {
   return (
-    message.parts.every(({ content }) => content?.$case === 'text') &&
+    textsIn(message).length === message.parts.length &&
     isMissing(metadata['identity']) &&
     requestedSkill([metadata]) === undefined
   );
-}
-
-const KEY_NAME = /^idempotency[-_ ]?key$/i;
-
-/** Throws for what is meant as a key and would be none: a retry would store everything again. */
-function requireKeyInPlace({ message, metadata }: ReceivedMessage): void {
-  const { idempotencyKey: _, ...others } = metadata;
-  const all = [others, ...message.parts.map((part) => part.metadata ?? {})];
-  const name = all.flatMap((one) => Object.keys(one)).find((one) => KEY_NAME.test(one));
-  if (name !== undefined) throw new RequestMalformedError(misplacedKey(name));
-}
-
-function misplacedKey(name: string): string {
-  return `Cannot read the idempotency key: ${quoted(name)} has no effect there. The key is "idempotencyKey" in the metadata of the message.`;
 }
 
 /** Each entry of a message has a key of its own. */

@@ -4,9 +4,9 @@ import { randomUUID } from 'node:crypto';
 import { Role, type Message, type Part } from '@a2a-js/sdk';
 import { entryHead, entryPath } from '@open-presence/protocol';
 
-import type { Entry } from '../../../log/log.ts';
-import { readEntryText } from '../../../operations/find-entry.ts';
-import { localizationFor, type DoorRequest } from '../../context.ts';
+import type { Entry } from '../../log/log.ts';
+import { readEntryText } from '../../operations/find-entry.ts';
+import { localizationFor, type DoorRequest } from '../context.ts';
 
 /** Larger entries, in bytes, are sent as the gateway's members with the path of the whole. */
 const MAX_ENTRY_SIZE = 64 * 1024;
@@ -28,15 +28,6 @@ export function visitorPart(context: DoorRequest, value: unknown): Part {
   const { language, text } = localizationFor(context);
   const note = text(language.labels.untrusted);
   return { ...dataPart(value), metadata: { untrusted: true, note } };
-}
-
-/** Turns data into text, with its note in front of it. */
-export function dataAsText(part: Part): Part {
-  const { content, metadata } = part;
-  if (content?.$case !== 'data') return part;
-  const note = typeof metadata?.['note'] === 'string' ? `${metadata['note']}\n` : '';
-  const value = `${note}${JSON.stringify(content.value)}`;
-  return { ...part, content: { $case: 'text', value }, mediaType: 'text/plain' };
 }
 
 /** A message in the same context, or in a new one. */
