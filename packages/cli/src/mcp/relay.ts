@@ -60,7 +60,8 @@ export class McpRelay {
     const { method, id } = message;
     const params = objectIn(message['params']);
     if (method === 'notifications/cancelled') {
-      this.#pending.get(params['requestId'] as RequestId)?.controller.abort();
+      const { requestId } = params;
+      if (isId(requestId)) this.#pending.get(requestId)?.controller.abort();
       return;
     }
     const key = isId(id) ? id : Symbol(String(method));

@@ -39,12 +39,12 @@ export async function handleJsonRpc(
     const { code } = toJsonObject(toJsonObject(result)['error']);
     if (code === METHOD_NOT_FOUND)
       result = { jsonrpc: '2.0', id, error: { code, message: NO_METHOD } };
-    if (Symbol.asyncIterator in result) {
+    if (isStream(result)) {
       const format = {
         event: (value: unknown) => `data: ${JSON.stringify(value)}`,
         error: (thrown: unknown) => `data: ${JSON.stringify(errorOf(thrown))}`,
       };
-      return await streamEvents(context, result as AsyncIterable<unknown>, format);
+      return await streamEvents(context, result, format);
     }
   } catch (thrown) {
     result = errorOf(thrown);
@@ -52,6 +52,10 @@ export async function handleJsonRpc(
   if (isDisconnected(context)) return;
   const headers = { ...NO_STORE, ...vary() };
   await sendResponse(context, { status: 200, type: JSON_TYPE, headers, body: jsonBody(result) });
+}
+
+function isStream(result: object): result is AsyncIterable<unknown> {
+  return Symbol.asyncIterator in result;
 }
 
 /** By a header or a query parameter, without its patch version (A2A section 3.6). */

@@ -127,7 +127,7 @@ function keyIn(value: unknown): Uint8Array | undefined {
 function furtherIn(value: unknown, changed: Set<string>): JsonObject {
   if (value === undefined || value === null || isJsonObject(value)) return value ?? {};
   try {
-    const read = parseMessage(String(value), changed);
+    const read = typeof value === 'string' ? parseMessage(value, changed) : undefined;
     if (isJsonObject(read)) return read;
   } catch {
     // Said below.
