@@ -450,7 +450,8 @@ class Gateway:
         - `kind`: `garden` (a trace), `seeds` or `shepit` (a whisper, which is not signed).
         - `reply`: the entry that this one answers, in the same room, or its id.
         - `members`: any others.
-        - `idempotency_key`: the same key with the same members is one entry, whoever sends it again.
+        - `idempotency_key`: the same key with the same members is one entry, whoever sends it again. The answer
+          has `repeated` then: stored before, by an earlier attempt or by somebody else.
         """
         if isinstance(text, Mapping):
             raise TypeError("say takes a text, and other members as members=…")

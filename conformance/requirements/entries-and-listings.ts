@@ -160,7 +160,8 @@ export const ENTRIES_AND_LISTINGS = {
     'large-minimal': 'So is an entry of more than 64 KiB.',
   },
   '7.4': {
-    retry: 'The same key and content is answered as the first time, at any later time.',
+    retry:
+      'The same key and content is answered with the same entry, at any later time, and repeated says so.',
     'same-values': 'Order, whitespace and escapes of members make no difference.',
     conflict: 'The same key with another content is idempotency-conflict, and keeps nothing.',
     concurrent: 'Of many at once with one key, one entry comes.',

@@ -43,7 +43,14 @@ export interface ReplyOptions extends SayOptions {
 }
 
 /** The stored entry. One larger than 64 KiB has the gateway's members only. */
-export type Stored<K extends Kind> = EntryOf<K> & { readonly notes?: readonly string[] };
+export type Stored<K extends Kind> = EntryOf<K> & SaidMembers;
+
+/** What the gateway says of an entry that it was given. */
+export interface SaidMembers {
+  /** Set if it was stored before under the same key: by an earlier attempt, or by somebody else. */
+  readonly repeated?: true;
+  readonly notes?: readonly string[];
+}
 
 /** The stored first contact, the gateway's welcome, and others who seek the same. */
 export type Arrival = Stored<'resonance'> & FirstContact;
@@ -53,7 +60,7 @@ export type Text = string | Blob;
 
 /** The outcome for one of many entries. */
 export type SaidResult =
-  | { readonly index: number; readonly entry: OwnMembers & { readonly notes?: readonly string[] } }
+  | { readonly index: number; readonly entry: OwnMembers & SaidMembers }
   | { readonly index: number; readonly error: PresenceError };
 
 /** Bytes of a request with many entries, unless a single one is longer. */

@@ -16,6 +16,7 @@ export const RESERVED_MEMBERS = [
   'notes',
   'root',
   'replies',
+  'repeated',
 ] as const;
 
 /** Put before the name of a visitor's member that has the name of an own or reserved member: `visitor_id`. */

@@ -1,11 +1,11 @@
 /** Stores what a message contributes, and answers with what was stored (PROTOCOL.md section 19.3). */
 import type { Message, Part } from '@a2a-js/sdk';
-import { entryPath, type EntryMetadata } from '@open-presence/protocol';
+import { entryPath } from '@open-presence/protocol';
 
 import type { ParsedDraft } from '../../intake/body-reader.ts';
 import { portableEntry } from '../../json/portable-entry.ts';
 import type { Entry } from '../../log/log.ts';
-import { append, draftFor } from '../../operations/contribution/append.ts';
+import { append, draftFor, type StoredEntry } from '../../operations/contribution/append.ts';
 import { notesOn } from '../../operations/contribution/draft-notes.ts';
 import {
   companionsFor,
@@ -33,10 +33,10 @@ export async function storeMessage(
   }
   const parts: Part[] = [];
   for (const draft of drafts) {
-    const metadata = await append(app.log, draft);
-    const notes = notesOnNumbers(received.changed, metadata.kind);
+    const stored = await append(app.log, draft);
+    const notes = notesOnNumbers(received.changed, stored.metadata.kind);
     notes.push(...(await notesOn(app.log, draft)));
-    parts.push(...(await storedParts(context, metadata, notes)));
+    parts.push(...(await storedParts(context, stored, notes)));
   }
   // After the text that says where the entry is.
   if (isUnsignedText(received)) parts.splice(1, 0, unsignedPart(context));
@@ -46,14 +46,15 @@ export async function storeMessage(
 /** What the answer has of a stored entry. */
 async function storedParts(
   context: DoorRequest,
-  metadata: EntryMetadata,
+  { metadata, isRepeated }: StoredEntry,
   notes: readonly string[],
 ): Promise<Part[]> {
   const { language, text } = localizationFor(context);
   const { id, seq, kind, room } = metadata;
   const timestamp = new Date(metadata.time).toISOString();
   const path = entryPath(id);
-  const own = { id, seq, kind, room, timestamp, path };
+  const repeated = isRepeated ? { repeated: true } : {};
+  const own = { id, seq, kind, room, timestamp, path, ...repeated };
   const exact = await context.app.log.entry(seq, 'exact');
   const entry = exact && portableEntry(exact);
   const { kept, withheld } = language.labels;

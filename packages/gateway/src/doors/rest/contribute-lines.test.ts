@@ -234,7 +234,7 @@ suite('lines of a contribution', () => {
       [201, 1],
       [201, 2],
     ]);
-    assert.deepEqual(again[0], first[0]);
+    assert.deepEqual(again[0], { ...first[0], repeated: true });
     assert.deepEqual(picked(again, 'status', 'code', 'seq').slice(1), [
       [422, 'idempotency-conflict', undefined],
       [201, undefined, 3],

@@ -31,12 +31,16 @@ import type { ParsedDraft } from '../../intake/body-reader.ts';
 import { linesOf, type Line } from '../../intake/line-reader.ts';
 import type { SmallDraft } from '../../log/log.ts';
 import {
-  appendOnce,
+  append,
   draftFor,
   metadataOf,
   type Contribution,
 } from '../../operations/contribution/append.ts';
-import { mayHaveNotes, notesMember } from '../../operations/contribution/draft-notes.ts';
+import {
+  mayHaveNotes,
+  notesMember,
+  repeatedMember,
+} from '../../operations/contribution/draft-notes.ts';
 import { withheldMember } from '../../operations/withholding/withholdings.ts';
 import type { DoorRequest } from '../context.ts';
 import { idempotencyKeyOf } from '../request-key.ts';
@@ -148,7 +152,8 @@ class LineStore {
         return;
       }
       try {
-        onResult(resultOf(number, metadataOf(result)));
+        const others = repeatedMember(result.outcome === 'repeated');
+        onResult(resultOf(number, metadataOf(result), others));
       } catch (error) {
         onResult(this.#describeError(number, error));
       }
@@ -182,12 +187,12 @@ class LineStore {
   async #store(number: number, draft: ParsedDraft): Promise<string> {
     const { log } = this.#context.app;
     try {
-      const result = await appendOnce(log, draft);
-      const metadata = metadataOf(result);
-      const earlier = result.outcome === 'repeated' ? await log.entry(metadata.seq) : undefined;
+      const { metadata, isRepeated } = await append(log, draft);
+      const earlier = isRepeated ? await log.entry(metadata.seq) : undefined;
       const withheld = earlier && withheldMember(earlier);
       const left = withheld === undefined ? '' : `,"withheld":${JSON.stringify(withheld)}`;
-      return resultOf(number, metadata, left + (await notesMember(log, draft)));
+      const others = left + repeatedMember(isRepeated) + (await notesMember(log, draft));
+      return resultOf(number, metadata, others);
     } catch (error) {
       return this.#failed(number, error);
     }
@@ -241,7 +246,7 @@ function isSmall(draft: ParsedDraft): draft is ParsedDraft & SmallDraft {
   return draft.body instanceof Uint8Array && !mayHaveNotes(draft);
 }
 
-/** `others`: members with a comma before each, as `notesMember` returns them. */
+/** `others`: members with a comma before each. */
 function resultOf(line: number, metadata: EntryMetadata, others = ''): string {
   return `{"line":${line},"status":201,${entryHead(metadata).slice(1)}${others}}\n`;
 }

@@ -30,13 +30,17 @@ import { runHandler } from '../../http/router.ts';
 import type { SimplePostHandler } from '../../http/simple/simple-post.ts';
 import {
   append,
-  appendOnce,
   draftFor,
   metadataOf,
   type Contribution,
+  type StoredEntry,
 } from '../../operations/contribution/append.ts';
 import type { ParsedDraft } from '../../intake/body-reader.ts';
-import { mayHaveNotes, notesMember } from '../../operations/contribution/draft-notes.ts';
+import {
+  mayHaveNotes,
+  notesMember,
+  repeatedMember,
+} from '../../operations/contribution/draft-notes.ts';
 import { isNdjson, storeLines } from './contribute-lines.ts';
 import { idempotencyKeyOf } from '../request-key.ts';
 import type { DoorContext, DoorHandler, DoorRequest } from '../context.ts';
@@ -101,7 +105,7 @@ export function contributeSimple(kind: Kind): SimplePostHandler<DoorContext> {
       responder.handOver((request, response) => {
         const context = { app, request, response, params: {} };
         runHandler(
-          () => sendStored(context, metadataOf(result), { body: small.body, notes: '' }),
+          () => sendStored(context, metadataOf(result), { body: small.body, others: '' }),
           context,
         );
       });
@@ -145,21 +149,20 @@ export async function storeBody(
   if (body.length > SMALL_BODY_SIZE) return storeDraft(context, await draftFor(app, contribution));
   const draft = parseDraft(kind, body, app.grammar, key);
   if (hasManyFacets(draft)) return storeDraft(context, await draftFor(app, contribution));
-  const result = await appendOnce(app.log, draft);
-  const metadata = metadataOf(result);
+  const entry = await append(app.log, draft);
   const notes = await notesFor(context, draft);
   // An earlier entry with the same key may be spelled differently.
-  if (result.outcome === 'repeated') return sendFromLog(context, metadata, notes);
+  if (entry.isRepeated) return sendFromLog(context, entry, notes);
   if (isDisconnected(context)) return;
   const stored = draft.body instanceof Uint8Array ? draft.body : undefined;
-  return sendStored(context, metadata, { body: stored, notes });
+  return sendStored(context, entry.metadata, { body: stored, others: notes });
 }
 
 /** Stores an entry whose body may be spooled. */
 async function storeDraft(context: DoorRequest, draft: ParsedDraft): Promise<void> {
   const { log } = context.app;
-  const metadata = await append(log, draft);
-  await sendFromLog(context, metadata, await notesFor(context, draft));
+  const entry = await append(log, draft);
+  await sendFromLog(context, entry, await notesFor(context, draft));
 }
 
 /** Returns no promise where there is nothing to tell. */
@@ -170,10 +173,11 @@ function notesFor({ app, request }: DoorRequest, draft: ParsedDraft): string | P
 
 async function sendFromLog(
   context: DoorRequest,
-  metadata: EntryMetadata,
+  { metadata, isRepeated }: StoredEntry,
   notes: string,
 ): Promise<void> {
   if (isDisconnected(context)) return;
+  if (isRepeated) context.response.setHeader('Idempotent-Replayed', 'true');
   // A large body may become a small entry: surrounding whitespace is not stored.
   const entry = await context.app.log.entry(metadata.seq, 'exact');
   const isEchoed =
@@ -183,7 +187,7 @@ async function sendFromLog(
   await sendStored(context, metadata, {
     body: text?.subarray(entryHead(metadata).length + 1, -1),
     isWithheld: entry?.withheld !== undefined,
-    notes,
+    others: repeatedMember(isRepeated) + notes,
   });
 }
 
@@ -192,27 +196,27 @@ interface StoredContent {
   readonly body: Uint8Array | undefined;
   /** Whether the body says so, in place of the visitor's members. */
   readonly isWithheld?: boolean;
-  /** In ASCII, as `notesMember` returns it. */
-  readonly notes: string;
+  /** Members of the answer after those of the entry: in ASCII, with a comma before each. */
+  readonly others: string;
 }
 
 /** Sends 201. */
 function sendStored(
   context: DoorRequest,
   metadata: EntryMetadata,
-  { body, isWithheld, notes }: StoredContent,
+  { body, isWithheld, others }: StoredContent,
 ): void | Promise<void> {
   const head = entryHead(metadata);
   const minimal = wantsMinimal(context.request.headers['prefer']);
   if (minimal || body === undefined || head.length + body.length + 2 > MAX_ECHOED_SIZE) {
     const preference: Headers = minimal ? { 'Preference-Applied': 'return=minimal' } : {};
-    const others = isWithheld && body !== undefined ? `,${latin1Of(body)}${notes}` : notes;
-    return sendCreated(context, metadata, `${head}${others}}`, preference);
+    const withheld = isWithheld && body !== undefined ? `,${latin1Of(body)}` : '';
+    return sendCreated(context, metadata, `${head}${withheld}${others}}`, preference);
   }
   const text = entryText(metadata, body);
   return metadata.kind === 'resonance'
-    ? sendFirstContact(context, metadata, { text, notes })
-    : sendCreated(context, metadata, `${text.slice(0, -1)}${notes}}`);
+    ? sendFirstContact(context, metadata, { text, others })
+    : sendCreated(context, metadata, `${text.slice(0, -1)}${others}}`);
 }
 
 /** The entry, as Latin-1. */
@@ -224,7 +228,7 @@ function entryText(metadata: EntryMetadata, body: Uint8Array): string {
 async function sendFirstContact(
   context: DoorRequest,
   metadata: EntryMetadata,
-  { text, notes }: { readonly text: string; readonly notes: string },
+  { text, others }: { readonly text: string; readonly others: string },
 ): Promise<void> {
   const locale = localeFor(context.request);
   const entry = Buffer.from(text, 'latin1');
@@ -234,7 +238,7 @@ async function sendFirstContact(
     await sendCreated(
       context,
       metadata,
-      `${latin1Of(body.subarray(0, -1))}${notes}}`,
+      `${latin1Of(body.subarray(0, -1))}${others}}`,
       contentLanguage(locale),
     );
 }

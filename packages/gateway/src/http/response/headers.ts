@@ -13,7 +13,7 @@ export const SAFETY_HEADERS: Headers = {
 export const COMMON_HEADERS: Headers = {
   'Access-Control-Allow-Origin': '*',
   'Access-Control-Expose-Headers':
-    'Accept-Ranges, Allow, Content-Language, Content-Range, ETag, Link, Location, Preference-Applied, Retry-After, Warning',
+    'Accept-Ranges, Allow, Content-Language, Content-Range, ETag, Idempotent-Replayed, Link, Location, Preference-Applied, Retry-After, Warning',
   'Cross-Origin-Resource-Policy': 'cross-origin',
   ...SAFETY_HEADERS,
 };

@@ -40,25 +40,28 @@ function* smallChunksOf(bytes: Uint8Array): Generator<Uint8Array, void, undefine
   }
 }
 
-/** Resolves once the entry is durable. Throws a `GatewayError` if it was not stored. */
-export async function append(log: Log, draft: Draft): Promise<EntryMetadata> {
-  return metadataOf(await appendOnce(log, draft));
+/** An entry that is durable. */
+export interface StoredEntry {
+  readonly metadata: EntryMetadata;
+  /** Whether it was stored before under the same key, perhaps by somebody else. */
+  readonly isRepeated: boolean;
 }
 
 /**
- * For the key of an entry with the same members in another spelling, `repeated` too. Throws
- * `idempotency-conflict`.
+ * Resolves once the entry is durable. Throws a `GatewayError` if it was not stored: `idempotency-conflict` if
+ * the key belongs to an entry with other members.
  */
-export async function appendOnce(log: Log, draft: Draft): Promise<AppendOutcome> {
+export async function append(log: Log, draft: Draft): Promise<StoredEntry> {
   const result = await log.append(draft);
-  if (result.outcome !== 'conflict') return result;
+  if (result.outcome !== 'conflict')
+    return { metadata: metadataOf(result), isRepeated: result.outcome === 'repeated' };
   const { metadata } = result;
   const differences = await differencesFrom(
     metadata,
     draft,
     await log.entry(metadata.seq, 'exact'),
   );
-  if (differences?.length === 0) return { outcome: 'repeated', metadata };
+  if (differences?.length === 0) return { metadata, isRepeated: true };
   throw conflict(metadata, differences);
 }
 
@@ -106,7 +109,7 @@ function conflict({ id }: EntryMetadata, differences: readonly string[] | undefi
   const path = entryPath(id);
   const names = differences?.slice(0, MAX_NAMED).map(quoted).join(', ');
   const difference = names === undefined ? 'other content' : `another value of ${names}`;
-  const detail = `Cannot store this entry: its idempotency key belongs to ${path}, which has ${difference}. Use a new key for a new entry.`;
+  const detail = `Cannot store this entry: its idempotency key belongs to ${path}, which has ${difference}.`;
   return new GatewayError('idempotency-conflict', detail, { entry: path });
 }
 

@@ -32,6 +32,11 @@ function noteOnMember({ name, known }: NearMember): string {
   return `${quoted(name)} is stored as it is, but is not ${quoted(known)}. Did you mean ${quoted(known)}?`;
 }
 
+/** The member `repeated` after a comma. Empty for an entry that was stored by this request. */
+export function repeatedMember(isRepeated: boolean): string {
+  return isRepeated ? ',"repeated":true' : '';
+}
+
 /** The member `notes` in ASCII, after a comma. Empty if there is nothing to add. `others` come first. */
 export async function notesMember(
   log: Log,

@@ -1,11 +1,11 @@
 /** The tools that store an entry: their arguments are its body. */
 import type { CallToolResult } from '@modelcontextprotocol/server';
-import { GatewayError, entryPath, type Kind, type EntryMetadata } from '@open-presence/protocol';
+import { GatewayError, entryPath, type Kind } from '@open-presence/protocol';
 
 import type { Localization } from '../../../http/route-description.ts';
 import { hashIdempotencyKey } from '../../../intake/idempotency-key.ts';
 import { isJsonObject, type JsonObject } from '../../../json/json-object.ts';
-import { appendOnce, draftFor, metadataOf } from '../../../operations/contribution/append.ts';
+import { append, draftFor, type StoredEntry } from '../../../operations/contribution/append.ts';
 import { notesOn } from '../../../operations/contribution/draft-notes.ts';
 import { companionsFor, nextActions } from '../../../operations/contribution/first-contact.ts';
 import { withheldMember } from '../../../operations/withholding/withholdings.ts';
@@ -19,8 +19,7 @@ import {
   type ToolContext,
 } from './tool-call.ts';
 
-interface StoredEntry {
-  readonly metadata: EntryMetadata;
+interface NotedEntry extends StoredEntry {
   readonly notes: readonly string[];
   /** Set where it was stored before and has been withheld since. */
   readonly withheld: ReturnType<typeof withheldMember>;
@@ -77,10 +76,11 @@ function nextCalls({ language, locale }: Localization, text: Uint8Array | undefi
 
 function describeStored(
   { language, text }: Localization,
-  { metadata, notes, withheld }: StoredEntry,
+  { metadata, isRepeated, notes, withheld }: NotedEntry,
 ): Pick<ToolResult, 'summary' | 'own'> {
   const { kept, withheld: takenAway } = language.labels;
-  const own = { ...stampObject(metadata), path: entryPath(metadata.id) };
+  const repeated = isRepeated ? { repeated: true } : {};
+  const own = { ...stampObject(metadata), path: entryPath(metadata.id), ...repeated };
   if (withheld !== undefined) return { summary: text(takenAway), own: { ...own, withheld } };
   return {
     summary: `${text(kept)} ${entryUri(metadata.id)}`,
@@ -93,16 +93,15 @@ async function appendArguments(
   context: ToolContext,
   args: JsonObject,
   kind: Kind,
-): Promise<StoredEntry> {
+): Promise<NotedEntry> {
   const { app, changed } = context;
   const { key, body } = readArguments(context, args);
   const draft = await draftFor(app, { kind, body, key });
-  const result = await appendOnce(app.log, draft);
-  const metadata = metadataOf(result);
-  const earlier = result.outcome === 'repeated' ? await app.log.entry(metadata.seq) : undefined;
+  const stored = await append(app.log, draft);
+  const earlier = stored.isRepeated ? await app.log.entry(stored.metadata.seq) : undefined;
   const withheld = earlier && withheldMember(earlier);
   const notes = [...notesOnNumbers(changed, kind), ...(await notesOn(app.log, draft))];
-  return { metadata, notes, withheld };
+  return { ...stored, notes, withheld };
 }
 
 /** The idempotency key, and the body of the entry: the other arguments. */

@@ -37,7 +37,7 @@ export async function postFromPage(context: DoorRequest, kind: Kind): Promise<vo
 
 /** Resolves once the entry is durable. */
 async function store(
-  { app, request }: DoorRequest,
+  { app, request, response }: DoorRequest,
   kind: Kind,
   form: PostedForm,
 ): Promise<EntryMetadata> {
@@ -45,10 +45,12 @@ async function store(
   const converter = new FormConverter(contentType, app.grammar.kinds[kind], true);
   const key = idempotencyKeyOf(request);
   const draft = await draftFor(app, { kind, body: converter.convertChunks(form.chunks()), key });
-  return await append(
+  const { metadata, isRepeated } = await append(
     app.log,
     converter.key === undefined ? draft : { key: converter.key, ...draft },
   );
+  if (isRepeated) response.setHeader('Idempotent-Replayed', 'true');
+  return metadata;
 }
 
 /** A page of this gateway, whatever the parameter says. */
