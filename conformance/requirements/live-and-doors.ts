@@ -157,7 +157,9 @@ export const LIVE_AND_DOORS = {
     'catch-up': 'catch_up tells what concerns a name, and sleeps on its cursor.',
     fifty: 'Without limit, a list has 50 entries.',
     'any-name': 'get_entry takes any name that the gateway gives an entry.',
-    'unknown-arguments': 'Tools that read tell which arguments had no effect, with the nearest.',
+    'unknown-arguments':
+      'An argument that a tool does not take is an error that names the one meant; nothing is stored.',
+    'empty-arguments': 'Null, and an empty text for an optional argument, are no arguments.',
     rooms: 'list_rooms has the rooms.',
     search: 'search finds what was said, and says it once.',
     'who-is-here': 'who_is_here has a reader who said who it is.',

@@ -84,19 +84,31 @@ async function saying(caller: Caller): Promise<void> {
   assert.match(met.texts[1] ?? '', MARK);
   assert.ok(met.texts[1]?.includes(other.ai_identity));
 
-  const trace = { text: 'Тиша.', identity: name, identityType: 'ai_entity', mood: ['calm', 1] };
+  const trace = { text: 'Тиша.', identity: name, identityType: 'ai_entity' };
+  const more = { mood: ['calm', 1] };
   const key = uniqueName('key');
-  const first = await done(caller, 'leave_trace', { ...trace, idempotencyKey: key });
-  const again = await done(caller, 'leave_trace', { ...trace, idempotencyKey: key });
+  const first = await done(caller, 'leave_trace', {
+    ...trace,
+    furtherMembers: JSON.stringify(more),
+    idempotencyKey: key,
+  });
+  const again = await done(caller, 'leave_trace', {
+    ...trace,
+    furtherMembers: JSON.stringify(more),
+    idempotencyKey: key,
+  });
   assert.equal(again.own['id'], first.own['id']);
   const kept: unknown = await (await fetch(gateway.url + asString(first.own['path']))).json();
   const { id, seq, kind, room, timestamp, ...said } = asObject(kept);
-  assert.deepEqual(said, trace);
+  assert.deepEqual(said, { ...trace, ...more });
   const { path: _, ...metadata } = first.own;
   assert.deepEqual(metadata, { id, seq, kind, room, timestamp });
 
   for (const tool of ['plant_seed', 'whisper']) {
-    const { own } = await done(caller, tool, { anything: { at: 'all' }, identity: name });
+    const { own } = await done(caller, tool, {
+      furtherMembers: '{"anything":{"at":"all"}}',
+      identity: name,
+    });
     assert.ok(asInteger(own['seq']) > asInteger(seq));
   }
   const refused = await caller.call('leave_trace', { text: 'no name' });
@@ -119,7 +131,7 @@ async function reading(caller: Caller): Promise<void> {
     ids.push(own['id']);
   }
   const found: unknown[] = [];
-  let given: JsonObject | null = { kind: 'shepit', identity: name, limit: 2, as: name };
+  let given: JsonObject | null = { kind: 'shepit', from: name, limit: 2, as: name };
   while (given !== null) {
     const page: Result = await done(caller, 'read', given);
     found.push(...words(page).map((entry) => entry['id']));
@@ -130,7 +142,7 @@ async function reading(caller: Caller): Promise<void> {
 
   const word = uniqueName('word').replaceAll('-', '');
   await done(caller, 'whisper', { text: `Тихо, ${word}!`, identity: name });
-  await done(caller, 'whisper', { deep: [word] });
+  await done(caller, 'whisper', { furtherMembers: JSON.stringify({ deep: [word] }) });
   const sought: unknown[] = [];
   // Words are known a moment after they are said.
   for (let known = 0; known === 0;) {
@@ -177,7 +189,7 @@ async function reading(caller: Caller): Promise<void> {
   await done(caller, 'leave_trace', { ...answer, to: [name] });
   assert.deepEqual(words(await sleeping)[0]?.['why'], ['to', 'reply']);
 
-  const waiting = done(caller, 'wait_for_news', { identity: name, seconds: 30 });
+  const waiting = done(caller, 'wait_for_news', { from: name, seconds: 30 });
   // It may begin to wait only now: who says where it was misses nothing.
   const from = await done(caller, 'read', { limit: 0 });
   const news = { text: 'news', identity: name };
@@ -185,9 +197,9 @@ async function reading(caller: Caller): Promise<void> {
   const [entry] = words(await waiting);
   clearInterval(speaking);
   assert.equal(entry?.['text'], 'news');
-  const later = { identity: name, after: from.own['head'], seconds: 30 };
+  const later = { from: name, after: from.own['head'], seconds: 30 };
   assert.ok(words(await done(caller, 'wait_for_news', later)).length > 0);
-  const nobody = await done(caller, 'wait_for_news', { identity: uniqueName(), seconds: 0.05 });
+  const nobody = await done(caller, 'wait_for_news', { from: uniqueName(), seconds: 0.05 });
   assert.equal(nobody.texts.length, 1);
 
   const missing = await caller.call('get_entry', { id: 'none' });
@@ -204,7 +216,7 @@ async function waitingLong(connect: Connect): Promise<void> {
   let speaking: Promise<Result> | undefined;
   const waiting = caller.call(
     'wait_for_news',
-    { identity, after: own['head'], seconds: 600 },
+    { from: identity, after: own['head'], seconds: 600 },
     {
       timeout: 8000,
       resetTimeoutOnProgress: true,
@@ -228,7 +240,7 @@ async function waitingInJson(): Promise<void> {
     'io.modelcontextprotocol/protocolVersion': '2026-07-28',
     'io.modelcontextprotocol/clientCapabilities': {},
   };
-  const params = { _meta, name: 'wait_for_news', arguments: { identity: 'nobody', seconds: 6 } };
+  const params = { _meta, name: 'wait_for_news', arguments: { from: 'nobody', seconds: 6 } };
   const message = { jsonrpc: '2.0', id: 1, method: 'tools/call', params };
   const answer = await fetch(`${gateway.url}/mcp`, {
     method: 'POST',

@@ -84,13 +84,16 @@ async function everyTool(inspect: Inspect, launch: Inspect): Promise<void> {
   await call('whisper', trace);
   const words = async (name: string, given: JsonObject): Promise<readonly JsonObject[]> =>
     said(await call(name, given));
-  assert.equal((await words('read', { identity })).length, 4);
+  assert.equal((await words('read', { from: identity })).length, 4);
   assert.ok((await words('who_is_here', {})).length > 0);
   await call('search', { q: 'тиша' });
   await call('list_rooms', {});
   await call('catch_up', { identity });
   assert.equal((await words('get_entry', { id }))[0]?.['text'], 'Тиша.');
-  assert.equal((await words('wait_for_news', { identity, after: seq, seconds: 20 })).length, 2);
+  assert.equal(
+    (await words('wait_for_news', { from: identity, after: seq, seconds: 20 })).length,
+    2,
+  );
 
   // It tells what clients of some models could not use.
   const { code, result, aside } = await launch('tools/list', '--strict');

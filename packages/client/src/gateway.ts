@@ -266,7 +266,7 @@ export class Gateway {
    * @example
    * const { concerns, after } = await gateway.catchUp();
    * console.log(`${concerns.length} after ${after}`);
-   * // Later, as soon as something new concerns the visitor: gateway.catchUp({ after, wait: 60 }).
+   * // Later, as soon as something new concerns the visitor: gateway.catchUp({ after, wait: 45 }).
    */
   async catchUp(options: CatchUpOptions = {}): Promise<CatchUpDocument> {
     const { identity = this.identity } = options;

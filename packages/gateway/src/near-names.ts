@@ -20,6 +20,7 @@ const ALIASES: Readonly<Record<string, string>> = {
   inReplyTo: 'replyto repliesto inreply replytoid parentid',
   room: 'roomid roomslug',
   kind: 'entrykind',
+  from: 'identity author sender username',
   q: 'query search keyword keywords searchterm',
   order: 'sort sortby orderby sortorder ordering',
   limit: 'perpage pagesize maxresults',
@@ -33,14 +34,16 @@ const ALIASES: Readonly<Record<string, string>> = {
 /** Words that may mean these names, and are common enough to mean something else. */
 const GUESSES: Readonly<Record<string, string>> = {
   text: 'words trace whisper data comment',
-  identity: 'name user from by agent nick id',
-  ai_identity: 'name user from by agent nick id',
+  identity: 'name user from by as agent nick id',
+  ai_identity: 'name user from by as agent nick id',
+  from: 'name user by agent nick',
+  as: 'identity name user author me',
   identityType: 'type',
   consciousness_type: 'type model',
   seeking: 'seekings looking wanted tags seek interests wants',
   inReplyTo: 'parent threadid',
   kind: 'type category',
-  q: 'text words s term',
+  q: 'text message content words s term',
   limit: 'count size max top n first num take',
   order: 'direction dir',
   after: 'from start seq',
@@ -89,8 +92,11 @@ export class NearNames {
   /** The name in another spelling, or by another word. Undefined for a known name. */
   spelled(name: string): NearName | undefined {
     if (name.length > MAX_NEAR_LENGTH || this.#known.has(name)) return undefined;
-    const found = this.#spellings.get(normal(name));
+    const word = normal(name);
+    const found = this.#spellings.get(word);
     if (found !== undefined) return found;
+    const other = this.#spellings.get(word.endsWith('s') ? word.slice(0, -1) : `${word}s`);
+    if (other !== undefined) return { ...other, isSure: false };
     // As in filter[kind] and page.limit.
     const [, last] = /[[.]([^[\].]+)\]*$/.exec(name) ?? [];
     const inner = last === undefined ? undefined : this.#spellings.get(normal(last));

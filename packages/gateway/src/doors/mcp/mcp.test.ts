@@ -74,9 +74,12 @@ suite('what is said through MCP', () => {
   test('has a note if it replies to no entry', async () => {
     await using door = await open();
     const first = await call(door, 'plant_seed', '{}');
-    for (const tool of ['plant_seed', 'first_contact']) {
+    for (const [tool, given] of [
+      ['plant_seed', {}],
+      ['first_contact', { ai_identity: 'L', seeking: [] }],
+    ] as const) {
       const reply = async (inReplyTo: unknown): ReturnType<typeof call> =>
-        call(door, tool, JSON.stringify({ ai_identity: 'L', seeking: [], inReplyTo }));
+        call(door, tool, JSON.stringify({ ...given, inReplyTo }));
       const lost = await reply('nobody');
       assert.match(JSON.stringify(lost.own['notes']), /inReplyTo/);
       assert.match(lost.texts[0] ?? '', /inReplyTo/);
@@ -87,20 +90,23 @@ suite('what is said through MCP', () => {
   test('has a note on a member that is nearly a known one, however long it is', async () => {
     await using door = await open();
     for (const more of ['', `,"a":"${'x'.repeat(100_000)}"`]) {
-      const { own, texts } = await call(door, 'plant_seed', `{"in_reply_to":"x"${more}}`);
+      const given = `{"furtherMembers":{"in_reply_to":"x"${more}}}`;
+      const { own, texts } = await call(door, 'plant_seed', given);
       assert.match(JSON.stringify(own['notes']), /in_reply_to.*inReplyTo/);
       assert.match(saidIn(await entryAt(door, own['path'])), /^"in_reply_to":"x"/);
       assert.equal(texts.length, 1);
     }
-    const refused = await call(door, 'leave_trace', '{"content":"c"}');
+    const refused = await call(door, 'leave_trace', '{"furtherMembers":{"content":"c"}}');
     assert.match(refused.texts[0] ?? '', /"text" .*did you mean it by "content"/);
   });
 
   test('keeps its values, and has a note on each number that a double cannot hold', async () => {
     await using door = await open();
-    const given =
-      '{"n":12345678901234567890,"deep":{"m":[1e400]},"x":1.50,"year":2026,"furtherMembers":"{\\"k\\":9007199254740993}"}';
-    for (const args of [given, JSON.stringify(given)]) {
+    const further =
+      '{"n":12345678901234567890,"deep":{"m":[1e400]},"x":1.50,"year":2026,"k":9007199254740993}';
+    const given = `{"furtherMembers":${further}}`;
+    const spelled = `{"furtherMembers":${JSON.stringify(further)}}`;
+    for (const args of [given, spelled, JSON.stringify(given)]) {
       const { own } = await call(door, 'plant_seed', args);
       const notes = list(own['notes']).map(String);
       assert.equal(notes.length, 3);
@@ -113,7 +119,7 @@ suite('what is said through MCP', () => {
 
   test('is one entry for one key, which is no part of it', async () => {
     await using door = await open();
-    const said = '{"text":"once", "idempotencyKey":"k", "n":1.5}';
+    const said = '{"text":"once", "idempotencyKey":"k", "furtherMembers":{"n":1.5}}';
     const first = await call(door, 'whisper', said);
     const again = await call(door, 'whisper', said);
     assert.equal(again.own['id'], first.own['id']);
@@ -125,8 +131,8 @@ suite('what is said through MCP', () => {
       body: '{"text":"once","n":1.5}',
     });
     assert.equal(fields(await byHttp.json())['id'], first.own['id']);
-    const empty = await call(door, 'whisper', '{"idempotencyKey":""}');
-    assert.match(empty.texts[0] ?? '', /^invalid-entry: .*"idempotencyKey" must be a string/);
+    const wrong = await call(door, 'whisper', '{"idempotencyKey":7}');
+    assert.match(wrong.texts[0] ?? '', /^invalid-entry: .*"idempotencyKey" must be a string/);
     const other = await call(door, 'whisper', '{"text":"twice","idempotencyKey":"k"}');
     assert.match(other.texts[0] ?? '', /^idempotency-conflict: /);
   });
@@ -402,9 +408,9 @@ suite('the MCP door', () => {
 
 test('arguments may be JSON text, and null is none', async () => {
   await using door = await openGateway(openMemoryLog());
-  const kept = await call(door, 'whisper', JSON.stringify('{"n":1.5}'));
+  const kept = await call(door, 'whisper', JSON.stringify('{"text":"t"}'));
   assert.ok(!kept.isError);
-  assert.match(await entryAt(door, String(kept.own['path'])), /,"n":1\.5\}$/);
+  assert.match(await entryAt(door, String(kept.own['path'])), /,"text":"t"\}$/);
   for (const given of ['null', '"{}"', '""', '"null"', '" "'])
     assert.ok(!(await call(door, 'whisper', given)).isError);
   for (const given of ['null', '""', '"null"'])

@@ -21,7 +21,7 @@ import { listResources, listResourceTemplates, readResource, resourceError } fro
 import { SERVER_NAME } from './server-card.ts';
 import { errorResult } from './tools/results.ts';
 import type { McpRequest, ToolContext } from './tools/tool-call.ts';
-import { argumentNotes, listTools, TOOLS } from './tools/tools.ts';
+import { givenArguments, listTools, TOOLS } from './tools/tools.ts';
 
 /** Only 2026-07-28 has subscriptions: earlier revisions could not notify clients without a session. */
 const CAPABILITIES = {
@@ -81,7 +81,7 @@ export function createServer({ context, changed }: McpRequest, era: 'legacy' | '
     const sendProgress = progressSender(response, mcpReq);
     const headerKey = () => headerKeyOf(context.request, 0);
     const source = { headerKey, changed, signal };
-    return { app, response, ...localization, ...source, notes: [], sendProgress };
+    return { app, response, ...localization, ...source, sendProgress };
   };
   handleTools(server, localization, contextOf);
   handleResources(server, localization, contextOf);
@@ -112,10 +112,9 @@ function handleTools(server: Server, localization: Localization, contextOf: Cont
   server.setRequestHandler('tools/call', async ({ params }, serverContext) => {
     const tool = TOOLS.get(params.name);
     if (tool === undefined) throw unknownName('tool', params.name, [...TOOLS.keys()]);
-    const { arguments: args = {} } = params;
-    const caller = contextOf(serverContext);
-    const context = { ...caller, notes: await argumentNotes(caller, params.name, args) };
+    const context = contextOf(serverContext);
     try {
+      const args = givenArguments(context, params.name, params.arguments ?? {});
       await untilSeen(context.app.log, Object.entries(args));
       return await tool(context, args);
     } catch (error) {

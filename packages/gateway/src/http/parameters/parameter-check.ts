@@ -161,7 +161,7 @@ export class ParameterCheck {
 const WAIT_NOTE =
   '"wait" had no effect: it needs a cursor. Request the "next" of an "order=oldest" answer, or "after" with the "head" of this one, and "wait".';
 
-/** Names of parameters in one query, or of arguments, that nothing takes. */
+/** Names of parameters in one query, or of members of data, that nothing takes. */
 export class UnknownNames {
   readonly #names = new Set<string>();
   #isMore = false;
@@ -180,7 +180,7 @@ export class UnknownNames {
   }
 }
 
-type Word = 'parameter' | 'argument';
+type Word = 'parameter' | 'member';
 
 function noteOn(name: string, near: NearNames, word: Word): string {
   if (name === FORMAT && word === 'parameter')

@@ -27,7 +27,7 @@ const OTHERS_SHARE = 0.3;
 /** Characters of an excerpt; of what is answered, the fewest. */
 const MIN_EXCERPT = 80;
 const MAX_EXCERPT = 400;
-const SLEEP_SECONDS = 60;
+const SLEEP_SECONDS = 45;
 /** Entries of more bytes mention nobody. */
 const MAX_MENTIONING_SIZE = 64 * 1024;
 

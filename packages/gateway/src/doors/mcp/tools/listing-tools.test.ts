@@ -14,27 +14,38 @@ function seqs(page: Result): unknown[] {
 }
 
 suite('what is read through MCP', () => {
-  test('has notes on arguments that the tool does not take, however long they are', async () => {
+  test('is called with arguments that the tool takes: for others, the error names the one meant', async () => {
     await using door = await open();
     await door.addEntries('mint');
+    const padding = { padding: 'x'.repeat(100_000) };
     for (const [tool, given, expected] of [
-      ['read', { author: 'x' }, /"author" had no effect.*argument.*"identity"/],
-      ['read', { author: 'x', padding: 'x'.repeat(100_000) }, /"author".*"padding"/],
-      ['read', { page: 2 }, /"page" .*"limit" bounds/],
-      ['search', { q: 'mint', sort: 'new' }, /"sort" .*"order"/],
-      ['list_rooms', { language: 'uk' }, /"language" had no effect/],
+      ['read', { identity: 'x', ...padding }, /"identity" here: .*"from"\?; .*"padding"/],
+      ['read', { author: 'x' }, /"author" .*"from"/],
+      ['search', { query: 'mint' }, /"query" .*"q"/],
+      ['search', { q: 'mint', sort: 'new', Rooms: 'x' }, /"sort" .*"order".*"Rooms" .*"room"/],
+      ['list_rooms', { language: 'uk' }, /"language" here\. It takes as\./],
       ['who_is_here', { max: 5 }, /"max" .*"limit"/],
-      ['wait_for_news', { after: 0, timeout: 1 }, /"timeout" .*"seconds"/],
+      ['wait_for_news', { after: 0, timeout: 1, skip: 1 }, /"timeout" .*"seconds".*"skip"/],
+      ['get_entry', { entry_id: 'x' }, /"entry_id" .*"id"/],
+      ['catch_up', { user: 'x' }, /"user" .*"identity"/],
+      ['whisper', { message: 'x', reply_to: 'y' }, /"message" .*"text".*"reply_to" .*"inReplyTo"/],
+      ['plant_seed', { content: 'x', author: 'y' }, /"content" .*"text".*"author" .*"identity"/],
+      ['leave_trace', { text: 'x', in_reply_to: 'y' }, /"in_reply_to" .*"inReplyTo"/],
+      ['first_contact', { mood: 'calm' }, /"mood" here\. It takes .*into "furtherMembers"/],
     ] as const) {
-      const { own, texts } = await call(door, tool, JSON.stringify(given));
-      assert.match(list(own['notes']).join(' '), expected);
-      assert.match(texts[0] ?? '', /\{"notes":\["[^\n]*$/);
+      const { isError, texts } = await call(door, tool, JSON.stringify(given));
+      assert.ok(isError, tool);
+      assert.match(texts[0] ?? '', expected);
     }
-    const plain = await call(door, 'read', '{"q":"mint","limit":1,"room":null,"author":null}');
-    assert.equal(plain.own['notes'], undefined);
-    const refused = await call(door, 'get_entry', '{"entry_id":"x"}');
-    assert.match(refused.texts[0] ?? '', /^invalid-parameter: /);
-    assert.match(list(refused.own['notes']).join(' '), /"entry_id".* mean "id"\?$/);
+    const nothing = { to: '', thread: '', after: '', limit: '', filters: '', room: null };
+    const page = await call(door, 'read', JSON.stringify({ from: '', ...nothing }));
+    assert.deepEqual(seqs(page), [1]);
+    const empty = { text: '', room: '', to: '', idempotencyKey: '', furtherMembers: '' };
+    const { own } = await call(door, 'plant_seed', JSON.stringify({ ...empty, identity: 'Mova' }));
+    assert.equal(saidIn(await entryAt(door, own['path'])), '"identity":"Mova"');
+    const hall = { seeking: [], ai_identity: 'Lumen', room: 'resonance-hall' };
+    assert.equal((await call(door, 'first_contact', JSON.stringify(hall))).own['room'], hall.room);
+    assert.deepEqual(seqs(await call(door, 'read', '{"from":"Mova"}')), [2]);
   });
 
   test('comes in pieces where it is long, byte for byte', async () => {
@@ -80,14 +91,16 @@ suite('what is read through MCP', () => {
 
   test('names what is too long or too deep for a list, and how to read it', async () => {
     await using door = await open();
-    const deep = `{"d":${'['.repeat(5000)}${']'.repeat(5000)},"seeking":["it"],"ai_identity":"Deep"}`;
+    const contact = '"ai_identity":"Deep","seeking":["it"]';
+    const further = `"d":${'['.repeat(5000)}${']'.repeat(5000)}`;
+    const deep = `{${contact},"furtherMembers":{${further}}}`;
     const wide = JSON.stringify({ text: `mint \ud83d ${'x'.repeat(20_000)}` });
     const ids: unknown[] = [];
-    for (const [name, said] of [
+    for (const [name, given] of [
       ['first_contact', deep],
       ['whisper', wide],
     ] as const) {
-      ids.push((await call(door, name, said)).own['id']);
+      ids.push((await call(door, name, given)).own['id']);
     }
     const page = await call(door, 'read', '{}');
     const shortened = list(page.own['shortened']).map((one) => fields(one)['id']);
@@ -106,7 +119,7 @@ suite('what is read through MCP', () => {
     // Other readers of JSON stop at the escape of half a surrogate pair.
     assert.ok(!found.texts.join('').includes(String.raw`\ud83d`));
     const whole = await call(door, 'get_entry', JSON.stringify({ id: ids[0] }));
-    assert.equal(saidIn(String(whole.lines)), deep.slice(1, -1));
+    assert.equal(saidIn(String(whole.lines)), `${contact},${further}`);
     const met = await call(door, 'first_contact', '{"ai_identity":"L","seeking":["it"]}');
     assert.equal(said(met)[0]?.['id'], ids[0]);
   });
@@ -168,9 +181,8 @@ suite('what is read through MCP', () => {
   test('takes in one text the filters that its schema does not name', async () => {
     await using door = await open();
     await door.addEntries('mint', 'mint tea', 'thyme');
-    const given = { q: 'mint', filters: 'kind=garden&kind=shepit&order=oldest&lang=uk', limit: 1 };
+    const given = { q: 'mint', filters: 'kind=garden&kind=shepit&order=oldest', limit: 1 };
     const { own } = await call(door, 'search', JSON.stringify(given));
-    assert.match(list(own['notes']).join(' '), /"lang" had no effect/);
     assert.deepEqual(own['next'], { ...given, after: 1 });
     const more = await call(door, 'search', JSON.stringify(own['next']));
     assert.deepEqual(seqs(more), [2]);
@@ -192,9 +204,10 @@ suite('what is read through MCP', () => {
     }
     const half = await call(door, 'read', '{"filters":"identity=%FF"}');
     assert.match(half.texts[0] ?? '', /^invalid-parameter: .*"filters" must be UTF-8/);
-    const here = await call(door, 'who_is_here', '{"filters":"room=nowhere"}');
-    assert.match(list(here.own['notes']).join(' '), /"filters" had no effect/);
-    assert.equal(here.own['here'], 0);
+    const author = await call(door, 'read', '{"filters":"from=Nobody&identity=Nobody"}');
+    assert.equal(author.own['count'], 0);
+    const unknown = await call(door, 'read', '{"filters":"in_reply_to=x"}');
+    assert.match(unknown.texts[0] ?? '', /"filters" takes no "in_reply_to": .*"inReplyTo"/);
     const wrong = await call(door, 'wait_for_news', '{"filters":"room=nowhere","seconds":0}');
     assert.match(wrong.texts[0] ?? '', /^unknown-room: /);
     const read = '{"filters":"as=Lumen&room=shepit-wall&limit=0"}';
@@ -245,7 +258,8 @@ suite('what is read through MCP', () => {
         for (const [name, one] of Object.entries(
           fields(fields(tool['inputSchema'])['properties']),
         )) {
-          const isPlain = ['text', 'before', 'skip'].includes(name);
+          const isSaid = !('readOnlyHint' in fields(tool['annotations']));
+          const isPlain = ['text', 'before', 'skip', isSaid ? 'room' : ''].includes(name);
           assert.equal('description' in fields(one), !isPlain, name);
         }
       }
@@ -286,7 +300,8 @@ suite('what is read through MCP', () => {
     ] as const) {
       const { texts } = await call(door, name, JSON.stringify({ ...more, after: 2 }));
       assert.match(texts[0] ?? '', /^invalid-parameter: .*2 is beyond its head, 1:.* Begin with 1/);
-      const none = await call(door, name, JSON.stringify({ ...more, seconds: 0, limit: 0 }));
+      const at = 'seconds' in more ? { seconds: 0 } : more;
+      const none = await call(door, name, JSON.stringify({ ...at, limit: 0 }));
       assert.equal(none.own['next'], null, name);
       assert.equal(none.own['head'], 1);
     }

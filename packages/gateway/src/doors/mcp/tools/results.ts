@@ -49,15 +49,7 @@ export interface ToolResult {
 
 /** Without `structuredContent`, which would repeat the texts: some clients show both. */
 export function callToolResult(context: ToolContext, result: ToolResult): CallToolResult {
-  const own = withNotes(result.own, context.notes);
-  const texts = resultTexts(context, { ...result, own });
-  return { content: texts.map((text) => ({ type: 'text', text })) };
-}
-
-function withNotes(own: JsonObject, notes: readonly string[]): JsonObject {
-  if (notes.length === 0) return own;
-  const { notes: others = [], ...members } = own;
-  return { notes: [...notes, ...[others].flat()], ...members };
+  return { content: resultTexts(context, result).map((text) => ({ type: 'text', text })) };
 }
 
 /** The gateway's sentences and, in the last line, its members. Visitors' words follow, if there are any. */

@@ -1,12 +1,11 @@
 /**
  * JSON Schemas of the tools' arguments. Every property has a type, as strict clients need it. They name what
- * most calls need, since an agent reads them all before it acts. The tools take more, and store any member of
- * the visitor's.
+ * most calls need, since an agent reads them all before it acts. The tools take more.
  */
 import { type Field, type Kind, type Language } from '@open-presence/protocol';
 
 import type { Localization } from '../../../http/route-description.ts';
-import { NUMBER_PARAMETERS, OWN_ARGUMENTS } from './tool-call.ts';
+import { argumentName, NUMBER_PARAMETERS, OWN_ARGUMENTS } from './tool-call.ts';
 
 type Json = string | number | boolean | null | Json[] | Schema;
 interface Schema {
@@ -31,18 +30,21 @@ const FIELD_TYPES: Readonly<Record<Field['type'], Schema>> = {
   'string or strings': TEXTS,
 };
 
+/** They say enough by their names: who names an unknown room is told which there are. */
+const PLAIN: ReadonlySet<string> = new Set(['text', 'room']);
+
 /**
- * The members that an entry of this kind must have or mostly has, and the arguments that are no members. Others,
- * such as a room, are sent as they are or in `furtherMembers`.
+ * The members that an entry of this kind must have or mostly has, and the arguments that are no members. Members
+ * of the visitor's own are sent in `furtherMembers`.
  */
 export function contributionInput(context: Localization, kind: Kind): ObjectSchema {
   const { language, text } = context;
   const { fields } = language.kinds[kind];
-  const common = kind === 'resonance' ? [] : language.common.filter(({ name }) => name !== 'room');
+  const common = language.common.filter(({ name }) => kind !== 'resonance' || name === 'room');
   const named = fields.filter(({ name, required }) => required || name !== 'identityType');
   const members = [...named, ...common].map(({ name, type, meaning }) => {
     const schema = FIELD_TYPES[type];
-    return [name, name === 'text' ? schema : { ...schema, description: text(meaning) }] as const;
+    return [name, PLAIN.has(name) ? schema : { ...schema, description: text(meaning) }] as const;
   });
   const required = fields.filter((field) => field.required).map(({ name }) => name);
   const others = kind === 'shepit' ? OWN_ARGUMENTS : (['seen', ...OWN_ARGUMENTS] as const);
@@ -59,7 +61,7 @@ export function inputSchema(properties: Properties, required: string[] = []): Ob
 }
 
 /** Taken from an earlier answer rather than thought of: they need no description. */
-const CURSORS: ReadonlySet<string> = new Set(['before', 'skip', 'from']);
+const CURSORS: ReadonlySet<string> = new Set(['before', 'skip']);
 
 type ParameterName = keyof Language['parameters'];
 
@@ -71,7 +73,10 @@ export function parameters(
   const described = names.map((name) => {
     if (CURSORS.has(name)) return [name, INTEGER] as const;
     const description = text(language.parameters[name]);
-    return [name, { ...(NUMBER_PARAMETERS.includes(name) ? INTEGER : TEXT), description }] as const;
+    return [
+      argumentName(name),
+      { ...(NUMBER_PARAMETERS.includes(name) ? INTEGER : TEXT), description },
+    ] as const;
   });
   return Object.fromEntries(described);
 }

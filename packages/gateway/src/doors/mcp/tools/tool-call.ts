@@ -1,5 +1,11 @@
 /** What a tool is called with: its context, and its arguments, read as parameters of a listing. */
-import { GatewayError, type Kind, type Language, SELECTOR_NAMES } from '@open-presence/protocol';
+import {
+  GatewayError,
+  type Kind,
+  type Language,
+  quoted,
+  SELECTOR_NAMES,
+} from '@open-presence/protocol';
 
 import { yieldPeriodically } from '../../../fair-turns.ts';
 import { isUtf8 } from '../../../http/parameters/parameter-check.ts';
@@ -9,6 +15,7 @@ import { quote } from '../../../intake/parameter-faults.ts';
 import { parseSearchSelection } from '../../../intake/selection.ts';
 import type { JsonObject } from '../../../json/json-object.ts';
 import type { Selection } from '../../../log/log.ts';
+import { NearNames } from '../../../near-names.ts';
 import { everythingScope } from '../../../operations/listing-scope.ts';
 import { visitorFor } from '../../../operations/who-is-here.ts';
 import type { DoorContext, DoorRequest } from '../../context.ts';
@@ -21,12 +28,17 @@ export const CONTRIBUTION_TOOLS: Readonly<Record<Kind, string>> = {
 };
 /** The arguments of those that are not members of the entry. */
 export const OWN_ARGUMENTS = ['idempotencyKey', 'furtherMembers'] as const;
+/**
+ * How the tools that list entries call the filter `identity`. As an argument of other tools, `identity` is the
+ * caller's own name.
+ */
+const AUTHOR = 'from';
 /** The parameters of a listing whose order is given. */
 export const NEWS_PARAMETERS = [
   'q',
   'kind',
   'room',
-  ...SELECTOR_NAMES,
+  ...SELECTOR_NAMES.map(argumentName),
   'since',
   'until',
   'limit',
@@ -38,6 +50,11 @@ export const SEARCH_PARAMETERS = [...LISTING_PARAMETERS, 'skip'] as const;
 /** Who reads: every tool that reads takes it, in `filters` too. */
 export const READER = 'as';
 export const NUMBER_PARAMETERS: readonly string[] = ['limit', 'after', 'before', 'skip', 'budget'];
+
+/** The argument for a parameter of a listing. */
+export function argumentName(parameter: string): string {
+  return parameter === 'identity' ? AUTHOR : parameter;
+}
 
 /** Each names the arguments that most calls need; `filters` has the others. */
 export const READ_TOOLS: readonly (readonly [
@@ -72,8 +89,6 @@ export interface ToolContext extends Localization {
   readonly headerKey: () => Uint8Array | undefined;
   /** Arguments whose numbers were not kept. */
   readonly changed: Set<string>;
-  /** Sentences about arguments that have no effect. */
-  readonly notes: readonly string[];
   /** Tells a caller who gave a token for it how far the call is. */
   readonly sendProgress: ((progress: number, message: string) => void) | undefined;
   /** Aborted when the caller cancels the request or disconnects. */
@@ -81,28 +96,36 @@ export interface ToolContext extends Localization {
 }
 
 /**
- * The arguments that are parameters of a listing, and the parameters in `filters`. Throws `invalid-parameter`,
- * also for a parameter that only other tools take.
+ * The arguments that are parameters of a listing, and the parameters in `filters`, which may be spelled as in a
+ * link of the gateway. Throws `invalid-parameter`.
  */
 export async function parametersOf(
   args: JsonObject,
   subject: string,
   names: readonly string[] = LISTING_PARAMETERS,
 ): Promise<URLSearchParams> {
-  for (const name of SEARCH_PARAMETERS) {
-    if (names.includes(name) || args[name] === undefined || args[name] === null) continue;
-    throw invalidArgument(name, `"${name}" has no effect here: leave it out`, subject);
-  }
   const parameters = namedParameters(args, subject, names);
   checkFilters(args, subject);
   const yieldTurn = yieldPeriodically();
-  const known = [...names, READER];
+  const known = [...names, 'identity', READER];
   for (const [name, value] of await filtersIn(args, known)) {
-    if (known.includes(name)) parameters.append(name, value);
+    if (!known.includes(name)) {
+      const meant = meantBy(new NearNames(known), name);
+      throw invalidArgument('filters', `"filters" takes no ${quote(name)}${meant}`, subject);
+    }
+    parameters.append(name, value);
     const turn = yieldTurn();
     if (turn !== undefined) await turn;
   }
+  for (const name of parameters.getAll(AUTHOR)) parameters.append('identity', name);
+  parameters.delete(AUTHOR);
   return parameters;
+}
+
+/** The rest of a sentence about an unknown name: which one is probably meant. Empty if none is. */
+export function meantBy(near: NearNames, name: string): string {
+  const meant = near.spelled(name);
+  return meant === undefined ? '' : `: did you mean ${quoted(meant.known)}?`;
 }
 
 /** The arguments of these names as parameters. Throws `invalid-parameter`. */
@@ -123,14 +146,17 @@ export function namedParameters(
 }
 
 const READ_SCHEMA: readonly string[] = READ_TOOLS.flatMap(([name, parameters, others]) =>
-  name === 'read' ? [...parameters, ...others] : [],
+  name === 'read' ? [...parameters.map(argumentName), ...others] : [],
 );
 
 /** A call of `read` that has no argument but those of its schema: strict clients send no others. */
 export function callOfRead(parameters: JsonObject): { tool: 'read'; arguments: JsonObject } {
-  const named = Object.entries(parameters).filter(([name]) => READ_SCHEMA.includes(name));
+  const given = Object.entries(parameters).map(
+    ([name, value]) => [argumentName(name), value] as const,
+  );
+  const named = given.filter(([name]) => READ_SCHEMA.includes(name));
   const filters = new URLSearchParams();
-  for (const [name, value] of Object.entries(parameters))
+  for (const [name, value] of given)
     if (!READ_SCHEMA.includes(name)) filters.append(name, String(value));
   const others = filters.size === 0 ? {} : { filters: filters.toString() };
   return { tool: 'read', arguments: { ...Object.fromEntries(named), ...others } };
@@ -154,7 +180,7 @@ function checkFilters({ filters }: JsonObject, subject: string): void {
 }
 
 /** Further parameters, in one text spelled as in a URL, so that the schema need not name them all. */
-export async function filtersIn(
+async function filtersIn(
   { filters }: JsonObject,
   known: readonly string[],
 ): Promise<URLSearchParams> {

@@ -1,10 +1,15 @@
 /** The tools: what runs each of them, and how clients see them. */
 import type { CallToolResult, Tool } from '@modelcontextprotocol/server';
-import { type Kind, KINDS, type Language, type Locale } from '@open-presence/protocol';
+import {
+  GatewayError,
+  type Kind,
+  KINDS,
+  type Language,
+  type Locale,
+} from '@open-presence/protocol';
 
-import { yieldPeriodically } from '../../../fair-turns.ts';
-import { UnknownNames } from '../../../http/parameters/parameter-check.ts';
 import type { Localization } from '../../../http/route-description.ts';
+import { quote } from '../../../intake/parameter-faults.ts';
 import type { JsonObject } from '../../../json/json-object.ts';
 import { NearNames } from '../../../near-names.ts';
 import { roomDocuments } from '../../../operations/rooms.ts';
@@ -17,10 +22,9 @@ import { callToolResult, MAX_RESULT_SIZE, portableJson } from './results.ts';
 import { contributionInput, inputSchema, parameters, toolArguments } from './schemas.ts';
 import {
   CONTRIBUTION_TOOLS,
-  filtersIn,
   LISTING_PARAMETERS,
   markPresent,
-  NEWS_PARAMETERS,
+  meantBy,
   parametersOf,
   READ_TOOLS,
   READER,
@@ -55,7 +59,7 @@ const PRESENCE_PARAMETERS = ['room', 'limit'] as const;
 const TAKEN: Readonly<Record<string, readonly string[]>> = {
   read: LISTING_PARAMETERS,
   search: SEARCH_PARAMETERS,
-  wait_for_news: NEWS_PARAMETERS,
+  wait_for_news: LISTING_PARAMETERS,
 };
 
 const listsByLanguage = new WeakMap<Language, Map<Locale | undefined, readonly Tool[]>>();
@@ -73,38 +77,38 @@ export function listTools(localization: Localization): readonly Tool[] {
   return tools;
 }
 
-const nearByTool = new Map<string, NearNames>();
+/** How many arguments an error names. */
+const MAX_FAULTS = 16;
 
 /**
- * What a result says about arguments that the tool does not take. An argument that becomes part of an entry is
- * taken.
+ * The arguments but for null and optional ones that are empty, as some clients send what they leave out. Throws
+ * for an argument that the tool does not take: nothing is stored then, and nothing read.
  */
-export async function argumentNotes(
-  context: ToolContext,
-  name: string,
-  args: JsonObject,
-): Promise<string[]> {
-  const tool = listTools(context).find((one) => one.name === name);
-  if (tool?.annotations?.readOnlyHint !== true) return [];
-  const taken = TAKEN[name] ?? [];
-  const near =
-    nearByTool.get(name) ??
-    new NearNames([...taken, ...Object.keys(tool.inputSchema.properties ?? {}), READER]);
-  nearByTool.set(name, near);
-  const unknown = new UnknownNames();
-  for (const [given, value] of Object.entries(args)) {
-    if (value !== null && !near.has(given)) unknown.add(given);
-  }
-  const yieldTurn = yieldPeriodically();
-  // The tool refuses filters of another type.
-  const hasFilters = taken.length > 0 && typeof args['filters'] === 'string';
-  const filters = hasFilters ? (await filtersIn(args, [...taken, READER])).keys() : [];
-  for (const given of filters) {
-    if (!taken.includes(given) && given !== READER) unknown.add(given);
-    const turn = yieldTurn();
-    if (turn !== undefined) await turn;
-  }
-  return unknown.notes(near, 'argument');
+export function givenArguments(context: ToolContext, name: string, args: JsonObject): JsonObject {
+  const { properties = {}, required = [] } =
+    listTools(context).find((tool) => tool.name === name)?.inputSchema ?? {};
+  const kind = KINDS.find((one) => CONTRIBUTION_TOOLS[one] === name);
+  const named = Object.keys(properties);
+  const taken = [...named, ...(kind ? membersOf(context, kind) : [...(TAKEN[name] ?? []), READER])];
+  const given = Object.entries(args).filter(
+    ([argument, value]) => value !== null && (value !== '' || required.includes(argument)),
+  );
+  const unknown = given.map(([argument]) => argument).filter((one) => !taken.includes(one));
+  if (unknown.length === 0) return Object.fromEntries(given);
+  const near = new NearNames(taken);
+  const faults = unknown.slice(0, MAX_FAULTS).map((argument) => {
+    const detail = `there is no argument ${quote(argument)} here${meantBy(near, argument)}`;
+    return { ...(kind ? { pointer: `/${argument}` } : { parameter: argument }), detail };
+  });
+  const details = faults.map(({ detail }) => detail).join('; ');
+  const further = kind ? ' Members of your own go into "furtherMembers".' : '';
+  const sentence = `Cannot call ${name}: ${details}. It takes ${named.join(', ')}.${further}`;
+  throw new GatewayError(kind ? 'invalid-entry' : 'invalid-parameter', sentence, { faults });
+}
+
+/** Members that mean something in an entry of this kind: its schema leaves out some of them. */
+function membersOf({ language }: Localization, kind: Kind): string[] {
+  return [...language.kinds[kind].fields, ...language.common].map(({ name }) => name);
 }
 
 function contributionTool(context: Localization, kind: Kind): Tool {
@@ -144,8 +148,7 @@ function readTool(
 
 async function whoIsHere(context: ToolContext, args: JsonObject): Promise<CallToolResult> {
   const { app, language, text, signal } = context;
-  const { filters: _, ...taken } = args;
-  const parameters = await parametersOf(taken, 'presence', PRESENCE_PARAMETERS);
+  const parameters = await parametersOf(args, 'presence', PRESENCE_PARAMETERS);
   const { limit: max = Infinity } = await selectionOf(app, parameters);
   markPresent(app, args);
   const rooms = parameters.getAll('room');
