@@ -60,7 +60,7 @@ TIMEOUT = 60.0
 LONGEST = 16 * 1024 * 1024
 
 _FILTERS = frozenset(
-    "after before budget concerns identity identity_type in_reply_to kind limit order q room seeking since thread to until wait".split()
+    "after before budget concerns identity identity_type in_reply_to kind limit order q room seeking since thread to until wait with_".split()
 )
 _KINDS = frozenset((b"resonance", b"garden", b"seeds", b"shepit"))
 _FIRST_DELAY, _LONGEST_DELAY = 0.25, 30.0
@@ -448,6 +448,7 @@ class Gateway:
         - `text`: a file or an iterable is sent while it is read. What can be read only once, such as a
           generator, is not sent again after a failure: call again then, with the same `idempotency_key`.
         - `kind`: `garden` (a trace), `seeds` or `shepit` (a whisper, which is not signed).
+        - `to`: a name, or several: a list, or one text with commas between them.
         - `reply`: the entry that this one answers, in the same room, or its id.
         - `members`: any others.
         - `idempotency_key`: the same key with the same members is one entry, whoever sends it again. The answer
@@ -457,6 +458,8 @@ class Gateway:
             raise TypeError("say takes a text, and other members as members=…")
         if isinstance(reply, dict):
             room = room or reply.get("room")
+        if isinstance(to, str) and "," in to:
+            to = [name.strip() for name in to.split(",") if name.strip()]
         known = {"room": room, "to": to, "inReplyTo": None if reply is None else _id_of(reply)}
         given = {name: value for name, value in known.items() if value is not None}
         seen = self._seen(kind, members, idempotency_key)
@@ -509,6 +512,7 @@ class Gateway:
 
         The filters are those of section 8.2: order, limit, after, before, since, until, q, room, kind,
         identity, identity_type, seeking, to, in_reply_to, thread, concerns, wait. Several are combined with *and*.
+        With `with_="replies"`, each entry has `root` and `replies`, too (section 9).
         """
         return Listing(self, "/api/entries", self._query(filters), deadline)
 
@@ -607,7 +611,7 @@ class Gateway:
             if name not in _FILTERS:
                 raise TypeError(f"{name!r} is none of the filters: {', '.join(sorted(_FILTERS - {'budget'}))}.")
             if value is not None:
-                query[re.sub("_(.)", lambda match: match[1].upper(), name)] = _values(name, value)
+                query[re.sub("_(.)", lambda match: match[1].upper(), name.rstrip("_"))] = _values(name, value)
         return query
 
     def _attempts(self, deadline: Deadline, stop: Optional[threading.Event] = None) -> _Attempts:

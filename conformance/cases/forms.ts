@@ -144,6 +144,22 @@ export const formsAndEncodings: readonly Case[] = [
     }
     await gateway.contribute('garden', `\n ${traceBody(uniqueName())}`, URLENCODED);
   }),
+  check('7.7', 'form-or-text', async (gateway) => {
+    for (const text of ['psst', 'a & b + c', 'long & '.repeat(2 ** 15).trimEnd()]) {
+      const { entry } = await gateway.contribute('shepit', text, URLENCODED);
+      assert.equal((await gateway.read(entry.path)).fields['text'], text);
+    }
+  }),
+  check('7.7', 'form-names-in-one', async (gateway) => {
+    for (const { headers, body } of forms([
+      ...traceFields(uniqueName()),
+      ['to', 'A, B'],
+      ['to', 'C'],
+    ])) {
+      const { entry } = await gateway.contribute('garden', body, headers);
+      assert.deepEqual(entry.fields['to'], ['A', 'B', 'C']);
+    }
+  }),
   check('7.7', 'bad-form', async (gateway) => {
     for (const text of ['short', 'long '.repeat(2 ** 15)]) {
       const identity = uniqueName();

@@ -274,4 +274,19 @@ export const presence: readonly Case[] = [
     assert.match(answer.header('cache-control') ?? '', /no-store/);
     assert.equal(answer.header('etag'), undefined);
   }),
+  check('13.7', 'near-names', async (gateway) => {
+    const name = `Quiet ${uniqueName('Élan')}`;
+    await gateway.contribute('garden', traceBody(name));
+    const near = name.toLowerCase().normalize('NFD').replace(' ', '_');
+    const notesOf = ({ json }: { json: JsonObject }): string => JSON.stringify(json['notes'] ?? []);
+    const told = `\\"${name}\\" is known`;
+    const written = await gateway.post('garden', traceBody(uniqueName(), { to: near }));
+    assert.ok(notesOf(written).includes(told), notesOf(written));
+    for (const path of ['entries?concerns=', 'garden?to=', 'catch-up?identity=']) {
+      const found = (await gateway.get(`/api/${path}${encodeURIComponent(near)}`)).expect(200);
+      assert.ok(notesOf(found).includes(told), path);
+      const exact = (await gateway.get(`/api/${path}${encodeURIComponent(name)}`)).expect(200);
+      assert.ok(!notesOf(exact).includes('is known'), path);
+    }
+  }),
 ];

@@ -181,6 +181,8 @@ export const ENTRIES_AND_LISTINGS = {
     'form-key': 'A field may be the idempotency key.',
     'long-form': 'A form of 3 MiB is kept, each field of it.',
     'form-or-json': 'JSON with the type of a form is JSON.',
+    'form-or-text': 'What has the type of a form, and no "=", is a text.',
+    'form-names-in-one': 'to is an array of the names between commas.',
     'bad-form': 'A form that is cut off, or not UTF-8, is refused, and keeps nothing.',
   },
   '7.8': {

@@ -56,6 +56,9 @@ export const LIVE_AND_DOORS = {
     unusable: 'Unusable values are errors.',
     'not-cached': 'Presence is not cached and has no ETag.',
   },
+  '13.7': {
+    'near-names': 'Who writes to, or asks for, a known name in another spelling is told.',
+  },
   '14.1': {
     values: 'A search finds every string value at any depth, no names and no own members.',
     unsearched: 'Values that classify an entry are not searched.',

@@ -45,6 +45,21 @@ show(gateway.say([b"\\xd0", b"\\xbc", "x"])["text"])
     assert.deepEqual(shown, [...Array.from({ length: 9 }, () => true), [], 'мx']);
   });
 
+  test('addresses each name between commas, and reads how each entry is answered', async () => {
+    const shown = await runPython(
+      `
+gateway = Gateway(URL, identity="Several")
+asked = gateway.say("Is anybody here?", to="boss, ann")
+show(asked["to"])
+gateway.say("I am.", reply=asked, to="Several", idempotency_key="once")
+show(gateway.say("I am.", reply=asked, to="Several", idempotency_key="once")["repeated"])
+show([one["replies"] for one in gateway.entries(identity="Several", with_="replies", order="oldest")])
+`,
+      served.url,
+    );
+    assert.deepEqual(shown, [['boss', 'ann'], true, [1, 0]]);
+  });
+
   test('is told which filter has no value, or none that is one, and waits as long as it likes', async () => {
     const shown = await runPython(
       `

@@ -7,7 +7,7 @@ import { docsDoor } from './doors/docs/docs.ts';
 import { feedsDoor } from './doors/feeds/feeds.ts';
 import { healthDoor } from './doors/health/health.ts';
 import { mcpDoor } from './doors/mcp/mcp.ts';
-import { markPresent, untilNamedIsThere } from './doors/reading.ts';
+import { markPresent, noteNames, untilNamedIsThere } from './doors/reading.ts';
 import { noticeDoor } from './doors/notice/notice.ts';
 import { restDoor } from './doors/rest/rest.ts';
 import { webDoor } from './doors/web/web.ts';
@@ -33,5 +33,6 @@ export function createRouter({ guesses }: Language): Router<DoorContext> {
 
 function beforeReading(context: DoorRequest): Promise<void> | undefined {
   markPresent(context);
-  return untilNamedIsThere(context);
+  const isThere = untilNamedIsThere(context);
+  return isThere === undefined ? noteNames(context) : isThere.then(() => noteNames(context));
 }

@@ -74,7 +74,7 @@ function addSayOptions(command: Command, example: string): void {
   command
     .option('-f, --file <path>', 'a file with the text, of any length')
     .option('--room <slug>', 'the room to say it in')
-    .option('--to <names...>', 'whom it is meant for')
+    .option('--to <names...>', 'whom it is meant for; commas separate names, too', splitNames)
     .addOption(
       new Option(
         '-m, --member <name=value>',
@@ -83,6 +83,11 @@ function addSayOptions(command: Command, example: string): void {
     )
     .option('--key <key>', 'idempotency key: the same words with the same key are said once');
   addVisitorOptions(command, example);
+}
+
+function splitNames(text: string, names: readonly string[] = []): readonly string[] {
+  const given = text.split(',').map((name) => name.trim());
+  return [...names, ...given.filter((name) => name !== '')];
 }
 
 function collectMember(text: string, members: Members = {}): Members {

@@ -254,10 +254,10 @@ suite('a visitor', () => {
   test('answers, and the visitor who is meant finds it', async () => {
     const [trace] = lines((await presence('trace', 'Is anybody here?')).stdout);
     assert.ok(trace !== undefined);
-    const args = ['--identity', 'Lumen', '--to', 'Мавка', '-m', 'mood="calm"'];
+    const args = ['--identity', 'Lumen', '--to', 'Мавка, Vesna', '-m', 'mood="calm"'];
     const [reply] = lines((await presence('reply', trace.id, 'I am.', ...args)).stdout);
     assert.equal(reply?.inReplyTo, trace.id);
-    assert.equal(reply['mood'], 'calm');
+    assert.deepEqual([reply['mood'], reply['to']], ['calm', ['Мавка', 'Vesna']]);
     const inbox = lines((await presence('inbox')).stdout);
     assert.deepEqual(
       inbox.map(({ id }) => id),

@@ -1,6 +1,7 @@
 /** Before a read: its caller becomes present, and it waits for what the caller has seen elsewhere. */
-import { isUtf8 } from '../http/parameters/parameter-check.ts';
+import { addNotes, isUtf8 } from '../http/parameters/parameter-check.ts';
 import { queryOf } from '../http/parameters/query.ts';
+import { areHeard, namesAsked, notesOnNames } from '../operations/near-visitor.ts';
 import { untilSeen } from '../operations/until-seen.ts';
 import { visitorFor } from '../operations/who-is-here.ts';
 import type { Visitor } from '../presence/presence.ts';
@@ -44,4 +45,22 @@ export function untilNamedIsThere({
   const inPath =
     params['id'] === undefined ? undefined : untilSeen(app.log, [['id', params['id']]]);
   return inPath ?? (NAMING.test(url) ? untilSeen(app.log, queryOf(request)) : undefined);
+}
+
+/** Parameters that name visitors. At `/api/presence`, the reader's own name is what it asks for. */
+const NAMES = /^\/api\/(?!say\/).*[?&](?:identity|to|concerns)=/s;
+const OWN_NAME = /^\/api\/presence\?/;
+
+/**
+ * Tells a reader who asks for a name that nobody has, but for its spelling. Undefined where there is nothing to
+ * look up.
+ */
+export function noteNames({ app, request }: DoorRequest): Promise<void> | undefined {
+  const { url = '' } = request;
+  const isPresence = OWN_NAME.test(url);
+  if (!isPresence && !NAMES.test(url)) return undefined;
+  const query = queryOf(request);
+  const names = isPresence ? query.getAll('as') : namesAsked(query);
+  if (areHeard(app.log, names)) return undefined;
+  return notesOnNames(app, names).then((notes) => addNotes(request, notes));
 }

@@ -28,7 +28,12 @@ export interface ParsedDraft extends Draft {
   readonly replyTo?: string | null;
   /** Members that nearly have the name of one that the body lacks; at least one. */
   readonly near?: readonly NearMember[];
+  /** The first names that it is addressed to; at least one. */
+  readonly to?: readonly string[];
 }
+
+/** How many names of one body are looked at. */
+export const MAX_ADDRESSED = 8;
 
 export class BodyReader extends JsonHandler {
   readonly #grammar: Grammar;
@@ -47,6 +52,7 @@ export class BodyReader extends JsonHandler {
   #isRoomNamed = false;
   /** The id that `inReplyTo` names: null for a text that names none. */
   #replyTo: string | null | undefined;
+  #to: string[] = [];
 
   /** Whether the current string is a name that could still be a known one. */
   #isNameOpen = false;
@@ -108,6 +114,7 @@ export class BodyReader extends JsonHandler {
       ...(key === undefined ? {} : { key }),
       ...(this.#replyTo === undefined ? {} : { replyTo: this.#replyTo }),
       ...(near.length === 0 ? {} : { near }),
+      ...(this.#to.length === 0 ? {} : { to: this.#to }),
     };
   }
 
@@ -209,6 +216,7 @@ export class BodyReader extends JsonHandler {
     if (type === 'null') this.#present.delete(name);
     else this.#present.add(name);
     if (name === 'inReplyTo') this.#replyTo = undefined;
+    if (name === 'to') this.#to = [];
     this.#elements = 0;
     this.#isMixed = false;
     if (rule !== undefined) {
@@ -261,6 +269,8 @@ export class BodyReader extends JsonHandler {
       list?.add(hashed);
       if (list?.filter === 'inReplyTo')
         this.#replyTo = referencedId(this.#string.value ?? '') ?? null;
+      if (list?.filter === 'to' && this.#to.length < MAX_ADDRESSED)
+        this.#to.push(this.#string.value ?? '');
       return;
     }
     const slug = this.#string.value;

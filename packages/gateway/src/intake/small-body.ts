@@ -13,7 +13,7 @@ import { isJsonObject, type JsonObject } from '../json/json-object.ts';
 import { replaceBreaks } from './body-buffer.ts';
 import type { KindGrammar, Rule } from './grammar.ts';
 import { UnknownNames, type NearMember } from './near-members.ts';
-import type { ParsedDraft } from './body-reader.ts';
+import { MAX_ADDRESSED, type ParsedDraft } from './body-reader.ts';
 
 /** Refuses what is not UTF-8, drops a byte order mark. */
 const decoder = new TextDecoder('utf-8', { fatal: true });
@@ -21,7 +21,9 @@ const decoder = new TextDecoder('utf-8', { fatal: true });
 export function parseSmallBody(
   kind: KindGrammar,
   bytes: Uint8Array,
-): (Pick<ParsedDraft, 'facets' | 'replyTo' | 'near'> & { readonly body: Uint8Array }) | undefined {
+):
+  | (Pick<ParsedDraft, 'facets' | 'replyTo' | 'near' | 'to'> & { readonly body: Uint8Array })
+  | undefined {
   let text: string;
   let members: unknown;
   try {
@@ -37,7 +39,9 @@ export function parseSmallBody(
   const body = betweenBraces(bytes);
   const { inReplyTo } = members;
   const near = nearMembers(kind, unknown, members);
+  const to = addressedNames(members);
   return {
+    ...(to.length === 0 ? {} : { to }),
     ...(near.length === 0 ? {} : { near }),
     ...(typeof inReplyTo === 'string' ? { replyTo: referencedId(inReplyTo) ?? null } : {}),
     body: /[\n\r\t]/.test(text) ? replaceBreaks(body) : body,
@@ -69,6 +73,13 @@ function nearMembers(
   const names = new UnknownNames();
   for (const name of unknown) names.add(name);
   return meant.near(names, (name) => (members[name] ?? null) !== null);
+}
+
+/** As `BodyReader` has them, which holds no long text. */
+function addressedNames({ to }: JsonObject): string[] {
+  if (to === undefined || to === null) return [];
+  const names = [to].flat().filter((name) => typeof name === 'string');
+  return names.slice(0, MAX_ADDRESSED).map((name) => (Buffer.byteLength(name) > 1024 ? '' : name));
 }
 
 function isValid(rule: Rule, value: unknown): boolean {

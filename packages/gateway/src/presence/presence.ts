@@ -109,6 +109,10 @@ export class Presence implements Disposable {
     return identity !== undefined && this.#hiddenNames.has(identity);
   }
 
+  has(identity: string): boolean {
+    return this.#requests.has(identity) || this.#streams.has(identity);
+  }
+
   /** From now on, in all threads. Whoever is hidden seems to go, and streams stay open. */
   hide(hidden: HiddenNames): void {
     this.#takeHidden(hidden);

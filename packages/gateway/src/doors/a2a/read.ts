@@ -147,7 +147,9 @@ export async function answerReading(
   const reader = visitorFor(app, fields['as'], fields['room']);
   if (reader !== undefined) app.presence.recordRequest(reader);
   await untilSeen(app.log, Object.entries(fields));
-  return await ANSWERS[skill](answer, fields);
+  const parts = await ANSWERS[skill](answer, fields);
+  const notes = await notesOnNames(app, namesAsked(parametersOf(fields)));
+  return notes.length === 0 ? parts : [dataPart({ notes }), ...parts];
 }
 
 const ANSWERS: Readonly<Record<AnsweredSkill, Answer>> = {

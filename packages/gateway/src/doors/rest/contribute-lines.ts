@@ -29,7 +29,7 @@ import { SpillingWriter } from '../../http/response/spilling-writer.ts';
 import { hasManyFacets, parseDraft, SMALL_BODY_SIZE } from '../../intake/draft.ts';
 import type { ParsedDraft } from '../../intake/body-reader.ts';
 import { linesOf, type Line } from '../../intake/line-reader.ts';
-import type { SmallDraft } from '../../log/log.ts';
+import type { Log, SmallDraft } from '../../log/log.ts';
 import {
   append,
   draftFor,
@@ -133,7 +133,7 @@ class LineStore {
       return undefined;
     }
     if (draft === undefined) return this.#storeLong(number, bytes).then(onResult);
-    if (isSmall(draft)) this.#appendSmall(number, draft, onResult);
+    if (isSmall(this.#context.app.log, draft)) this.#appendSmall(number, draft, onResult);
     else void this.#store(number, draft).then(onResult);
     return undefined;
   }
@@ -185,13 +185,14 @@ class LineStore {
 
   /** The result of a line. Appends it at once. Never rejects. */
   async #store(number: number, draft: ParsedDraft): Promise<string> {
-    const { log } = this.#context.app;
+    const { app } = this.#context;
+    const { log } = app;
     try {
       const { metadata, isRepeated } = await append(log, draft);
       const earlier = isRepeated ? await log.entry(metadata.seq) : undefined;
       const withheld = earlier && withheldMember(earlier);
       const left = withheld === undefined ? '' : `,"withheld":${JSON.stringify(withheld)}`;
-      const others = left + repeatedMember(isRepeated) + (await notesMember(log, draft));
+      const others = left + repeatedMember(isRepeated) + (await notesMember(app, draft));
       return resultOf(number, metadata, others);
     } catch (error) {
       return this.#failed(number, error);
@@ -242,8 +243,8 @@ class LineResults {
 }
 
 /** Whether nothing has to be looked up for it. */
-function isSmall(draft: ParsedDraft): draft is ParsedDraft & SmallDraft {
-  return draft.body instanceof Uint8Array && !mayHaveNotes(draft);
+function isSmall(log: Log, draft: ParsedDraft): draft is ParsedDraft & SmallDraft {
+  return draft.body instanceof Uint8Array && !mayHaveNotes(log, draft);
 }
 
 /** `others`: members with a comma before each. */

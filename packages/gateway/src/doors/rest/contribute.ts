@@ -84,7 +84,7 @@ export function contributeSimple(kind: Kind): SimplePostHandler<DoorContext> {
     if (app.mirror !== undefined) return false;
     const grammar = app.grammar.kinds[kind];
     const small = parseSmallBody(grammar, body);
-    if (small === undefined || mayHaveNotes(small) || hasManyFacets(small)) return false;
+    if (small === undefined || mayHaveNotes(app.log, small) || hasManyFacets(small)) return false;
     const key = header === undefined ? undefined : hashIdempotencyKey(header, null);
     const draft = { kind, room: grammar.room, ...small, ...(key === undefined ? {} : { key }) };
     app.log.appendSmall(draft, (result) => {
@@ -168,7 +168,7 @@ async function storeDraft(context: DoorRequest, draft: ParsedDraft): Promise<voi
 /** Returns no promise where there is nothing to tell. */
 function notesFor({ app, request }: DoorRequest, draft: ParsedDraft): string | Promise<string> {
   const others = parameterNotes(request);
-  return others.length > 0 || mayHaveNotes(draft) ? notesMember(app.log, draft, others) : '';
+  return others.length > 0 || mayHaveNotes(app.log, draft) ? notesMember(app, draft, others) : '';
 }
 
 async function sendFromLog(

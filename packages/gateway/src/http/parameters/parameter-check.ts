@@ -67,6 +67,11 @@ type CheckedRequest = Pick<IncomingMessage, 'url' | 'method'>;
 
 const notesByRequest = new WeakMap<CheckedRequest, readonly string[]>();
 
+/** Adds sentences to what the answer has to say. */
+export function addNotes(request: CheckedRequest, notes: readonly string[]): void {
+  if (notes.length > 0) notesByRequest.set(request, [...parameterNotes(request), ...notes]);
+}
+
 /** What the answer has to say about parameters without effect: sentences. */
 export function parameterNotes(request: CheckedRequest): readonly string[] {
   return notesByRequest.get(request) ?? [];

@@ -148,7 +148,7 @@ export function formSyntax(
     if (JSON_START.test(start)) return undefined;
     return {
       encoding: 'percent-encoded',
-      readerFor: (handler) => new UrlencodedReader(handler),
+      readerFor: (handler) => new UrlencodedReader(handler, true),
     };
   }
   if (!MULTIPART.test(contentType) || JSON_START_IN_MULTIPART.test(start)) return undefined;

@@ -139,9 +139,10 @@ export class FormMembers implements FieldHandler {
     }
     // One for the separator, so that empty fields count too.
     this.#heldSize += Buffer.byteLength(name) + (this.#value?.length ?? 0) + 1;
+    const given = name === 'to' ? namesIn(value) : [value];
     const values = this.#held.get(name);
-    if (values === undefined) this.#held.set(name, [value]);
-    else values.push(value);
+    if (values === undefined) this.#held.set(name, given);
+    else for (const one of given) values.push(one);
   }
 
   /** As section 6.2 spells it, if it is a known one. Undefined if it is not UTF-8. */
@@ -227,6 +228,12 @@ export class FormMembers implements FieldHandler {
   #throwFaults(): void {
     if (this.#faults.length > 0) throw formError(this.#options.kind, this.#faults);
   }
+}
+
+/** One field may have several names, as people write them. */
+function namesIn(to: string): string[] {
+  const names = to.split(',').map((name) => name.trim());
+  return names.every((name) => name !== '') ? names : [to];
 }
 
 /** A field that is printed as it arrives. */

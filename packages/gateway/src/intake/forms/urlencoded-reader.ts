@@ -1,4 +1,7 @@
-/** Reads `application/x-www-form-urlencoded` (URL standard section 5), in pieces of any size. */
+/**
+ * Reads `application/x-www-form-urlencoded` (URL standard section 5), in pieces of any size. What has no `=` is no
+ * form but a text that was sent with the type of one, as by `curl -d`: the field `text`.
+ */
 import { HEX_VALUE } from '../../json/scanner-tables.ts';
 import type { FieldHandler } from './form-members.ts';
 
@@ -6,30 +9,66 @@ import type { FieldHandler } from './form-members.ts';
 const NO_DIGIT = 16;
 const [PERCENT, PLUS, SPACE, AMPERSAND, EQUALS] = [0x25, 0x2b, 0x20, 0x26, 0x3d];
 const EMPTY = Buffer.alloc(0);
+/** Names of fields are shorter, in bytes. */
+const MAX_NAME = 64 * 1024;
 
 export class UrlencodedReader {
   readonly #handler: FieldHandler;
+  /** What came before the first `=`. Undefined once it is decided whether it is a text. */
+  #opening: Buffer | undefined;
+  #isText = false;
   /** The start of an escape that the next piece may complete. */
   #escape: Buffer = EMPTY;
   #hasField = false;
   #isValue = false;
 
-  constructor(handler: FieldHandler) {
+  /** `takesText`: whether what has no `=` is a text. */
+  constructor(handler: FieldHandler, takesText = false) {
     this.#handler = handler;
+    this.#opening = takesText ? EMPTY : undefined;
   }
 
   feed(piece: Buffer): void {
+    if (this.#opening === undefined) this.#feedFields(piece);
+    else {
+      this.#opening = Buffer.concat([this.#opening, piece]);
+      const isForm = this.#opening.subarray(0, MAX_NAME).includes(EQUALS);
+      if (isForm || this.#opening.length > MAX_NAME) this.#decide(!isForm);
+    }
+  }
+
+  #decide(isText: boolean): void {
+    const opening = this.#opening ?? EMPTY;
+    this.#opening = undefined;
+    if (isText && opening.length > 0) {
+      this.#handler.name(TEXT);
+      this.#handler.value(EMPTY);
+      this.#isText = this.#isValue = this.#hasField = true;
+    }
+    this.#feedFields(opening);
+  }
+
+  #feedFields(piece: Buffer): void {
+    if (this.#isText) {
+      this.#emit(piece, false);
+      return;
+    }
     for (let from = 0; from < piece.length;) {
       const end = piece.indexOf(AMPERSAND, from);
       this.#feedField(piece.subarray(from, end === -1 ? piece.length : end));
       if (end === -1) return;
-      this.end();
+      this.#endField();
       from = end + 1;
     }
   }
 
   /** Ends the last field. */
   end(): void {
+    if (this.#opening !== undefined) this.#decide(true);
+    this.#endField();
+  }
+
+  #endField(): void {
     if (this.#hasField) {
       this.#emit(EMPTY, true);
       this.#handler.endField();
@@ -55,7 +94,7 @@ export class UrlencodedReader {
     const encoded = this.#escape.length === 0 ? bytes : Buffer.concat([this.#escape, bytes]);
     const size = isEnd ? encoded.length : encoded.length - openEscapeSize(encoded);
     this.#escape = encoded.subarray(size);
-    const decoded = decode(encoded.subarray(0, size));
+    const decoded = decode(encoded.subarray(0, size), this.#isText ? PLUS : SPACE);
     if (this.#isValue) this.#handler.value(decoded);
     else this.#handler.name(decoded);
   }
@@ -68,11 +107,13 @@ function openEscapeSize(bytes: Uint8Array): number {
   return isOpen ? 2 : 0;
 }
 
+const TEXT = Buffer.from('text');
+
 /**
- * Decodes percent-encoding and `+`. A `%` without two digits stands for itself; `decodeURIComponent` would
+ * Decodes percent-encoding and `+`, which is a space but in a text. A `%` without two digits stands for itself; `decodeURIComponent` would
  * refuse it.
  */
-function decode(encoded: Buffer): Buffer {
+function decode(encoded: Buffer, plus: number): Buffer {
   if (!encoded.includes(PERCENT) && !encoded.includes(PLUS)) return encoded;
   const bytes = Buffer.from(encoded);
   let size = 0;
@@ -83,7 +124,7 @@ function decode(encoded: Buffer): Buffer {
     if (byte === PERCENT && high < NO_DIGIT && low < NO_DIGIT) {
       bytes[size++] = 16 * high + low;
       at += 2;
-    } else bytes[size++] = byte === PLUS ? SPACE : (byte ?? 0);
+    } else bytes[size++] = byte === PLUS ? plus : (byte ?? 0);
   }
   return bytes.subarray(0, size);
 }

@@ -5,6 +5,7 @@ import { IDEMPOTENCY_KEY, type NearMember } from '../../intake/near-members.ts';
 import type { ParsedDraft } from '../../intake/body-reader.ts';
 import type { Log } from '../../log/log.ts';
 import { entryWithId } from '../find-entry.ts';
+import { areHeard, notesOnNames, type VisitorsContext } from '../near-visitor.ts';
 
 const NO_REPLY =
   '"inReplyTo" names no entry here, so this entry, which is stored as it is, is a reply to none. To be found as a reply, an entry must have there the "id" of another one, or its path, such as /api/entries/{id}.';
@@ -12,18 +13,22 @@ const KEY_PLACES =
   'The key is the header "Idempotency-Key" or the query parameter "idempotency-key" of HTTP, the argument "idempotencyKey" of MCP, the metadata "idempotencyKey" of A2A.';
 
 /** Whether an author may have to be told anything. */
-export function mayHaveNotes({ replyTo, near }: Pick<ParsedDraft, 'replyTo' | 'near'>): boolean {
-  return replyTo !== undefined || near !== undefined;
+export function mayHaveNotes(
+  log: Log,
+  { replyTo, near, to = [] }: Pick<ParsedDraft, 'replyTo' | 'near' | 'to'>,
+): boolean {
+  return replyTo !== undefined || near !== undefined || !areHeard(log, to);
 }
 
-/** Empty where there is nothing to add. Without `inReplyTo`, nothing is read. */
+/** Empty where there is nothing to add. */
 export async function notesOn(
-  log: Log,
-  { replyTo, near = [] }: ParsedDraft,
+  app: VisitorsContext,
+  { replyTo, near = [], to = [] }: ParsedDraft,
 ): Promise<readonly string[]> {
-  const notes = near.map(noteOnMember);
+  const addressed = to.filter((name) => !app.presence.has(name));
+  const notes = [...near.map(noteOnMember), ...(await notesOnNames(app, addressed))];
   if (replyTo === undefined) return notes;
-  const isFound = replyTo !== null && (await entryWithId(log, replyTo)) !== undefined;
+  const isFound = replyTo !== null && (await entryWithId(app.log, replyTo)) !== undefined;
   return isFound ? notes : [...notes, NO_REPLY];
 }
 
@@ -39,11 +44,11 @@ export function repeatedMember(isRepeated: boolean): string {
 
 /** The member `notes` in ASCII, after a comma. Empty if there is nothing to add. `others` come first. */
 export async function notesMember(
-  log: Log,
+  app: VisitorsContext,
   draft: ParsedDraft,
   others: readonly string[] = [],
 ): Promise<string> {
-  const notes = [...others, ...(await notesOn(log, draft))];
+  const notes = [...others, ...(await notesOn(app, draft))];
   return notes.length === 0 ? '' : `,"notes":${inAscii(JSON.stringify(notes))}`;
 }
 

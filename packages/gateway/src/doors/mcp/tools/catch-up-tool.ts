@@ -6,6 +6,7 @@ import type { JsonObject } from '../../../json/json-object.ts';
 import type { RequestParameters } from '../../../operations/catch-up/catch-up-document.ts';
 import { catchUpParts } from '../../../operations/catch-up/catch-up-answers.ts';
 import { CATCH_UP_SUBJECT, readCatchUp } from '../../../operations/catch-up/read-catch-up.ts';
+import { namesAsked, notesOnNames } from '../../../operations/near-visitor.ts';
 import { tellProgress, waitSeconds } from './listing-tools.ts';
 import { callToolResult, portableJson } from './results.ts';
 import { markPresent, namedParameters, type ToolContext } from './tool-call.ts';
@@ -31,9 +32,10 @@ export async function catchUp(context: ToolContext, args: JsonObject): Promise<C
     })),
     sleep: toArguments(own.sleep),
   };
+  const named = await notesOnNames(app, namesAsked(parameters));
   return callToolResult(context, {
     summary: '',
-    own: { ...own, ...calls },
+    own: { ...own, ...calls, notes: [...own.notes, ...named] },
     lines: items.map((item) => portableJson(item)),
   });
 }

@@ -9,6 +9,7 @@ import { parseSeconds } from '../../../intake/selection.ts';
 import { requireLogOrder } from '../../../intake/parameter-faults.ts';
 import type { JsonObject } from '../../../json/json-object.ts';
 import type { Entry, ReadEnd, Selection, Seq } from '../../../log/log.ts';
+import { namesAsked, notesOnNames } from '../../../operations/near-visitor.ts';
 import { nextCursors } from '../../../operations/next-page.ts';
 import { boundedSelection, DEFAULT_LIMIT, readPage } from '../../../operations/read-page.ts';
 import {
@@ -117,7 +118,8 @@ export async function listEntries(
   if (isSearch) await untilSearchable(log, signal);
   const head = log.head();
   const known = isSearch ? Math.min(log.searchWatermark(), head) : undefined;
-  const notes = searchNotes(parameters, wanted, { head, watermark: known });
+  const named = await notesOnNames(context.app, namesAsked(parameters));
+  const notes = [...searchNotes(parameters, wanted, { head, watermark: known }), ...named];
   const limited = { ...wanted, limit: wanted.limit ?? DEFAULT_LIMIT };
   const selection = boundedSelection(limited, known ?? head);
   const { entries, end } = await readListed(log.readEntries({ ...selection, signal }));
@@ -155,7 +157,7 @@ export async function search(context: ToolContext, args: JsonObject): Promise<Ca
       head,
       known,
       rankedFrom: first?.rankedFrom,
-      notes: resultNotes(request, first),
+      notes: [...resultNotes(request, first), ...(await notesOnNames(app, namesAsked(parameters)))],
       tool: 'search',
       next,
       more: end.more,
