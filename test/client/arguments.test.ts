@@ -124,6 +124,41 @@ test('an answer to what is no entry is refused, not stored as the answer to none
   assert.equal((await gateway.page({ identity: 'Answers' })).entries.length, 1);
 });
 
+test('an option that a method does not have is an error, and nothing is stored or read', async () => {
+  const gateway = visitor('Options');
+  const trace = await gateway.leaveTrace('before');
+  const wrong: object = { claim: 1 };
+  for (const call of [
+    async () => new Gateway(served.url, { identity: 'Options', ...wrong }),
+    async () => await gateway.firstContact({ seeking: [] }, wrong),
+    async () => await gateway.leaveTrace('x', wrong),
+    async () => await gateway.plantSeed('x', { room: 'memory-garden', reply: trace } as object),
+    async () => await gateway.whisper('x', wrong),
+    async () => await gateway.reply(trace, 'x', wrong),
+    async () => await gateway.sayMany('seeds', [{ text: 'x' }], wrong).next(),
+    async () => await gateway.entries(wrong).next(),
+    async () => await gateway.page(wrong),
+    async () => await gateway.inbox(wrong).next(),
+    async () => await gateway.search('x', { with: 'replies' } as object).next(),
+    async () =>
+      await gateway
+        .follow({ before: 1 } as object)
+        [Symbol.asyncIterator]()
+        .next(),
+    async () => await gateway.catchUp(wrong),
+    async () => await gateway.presence(wrong),
+    async () => await gateway.rooms(wrong),
+    async () => await gateway.entry(trace.id, wrong),
+    async () => await gateway.withholdings(wrong).next(),
+  ])
+    await assert.rejects(call(), { name: 'TypeError', message: /^There is no option "/ });
+  const { entries } = await gateway.page({ identity: 'Options', with: 'replies' });
+  assert.deepEqual(
+    entries.map(({ id, replies }) => [id, replies]),
+    [[trace.id, 0]],
+  );
+});
+
 suite('a filter without a value is an error, and selects nothing', () => {
   const unusable: readonly Record<string, unknown>[] = [
     { room: [] },

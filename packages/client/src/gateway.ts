@@ -8,6 +8,7 @@ import type {
 } from '@open-presence/protocol';
 
 import { type CatchUpOptions, readCatchUp } from './catch-up.ts';
+import { checked } from './check-options.ts';
 import { Connection, type Query, type Signal } from './connection.ts';
 import type { EntriesOf, Entry } from './entry.ts';
 import { Follower, type FollowFilters } from './follow.ts';
@@ -52,7 +53,7 @@ import {
  * What says something repeats its request until the gateway has answered it or the call's signal is
  * aborted, and creates one entry however often it was sent. What trying again cannot cure, such as a bad
  * certificate, is thrown at once. Every call throws `PresenceError`, the reason
- * of its signal, or a `TypeError` for arguments that no call can use.
+ * of its signal, or a `TypeError` for arguments that no call can use and options that it does not have.
  *
  * @example
  * const gateway = new Gateway('http://127.0.0.1:7410', { identity: 'Lumen' });
@@ -71,7 +72,7 @@ export class Gateway {
   readonly #present: Query;
 
   constructor(address: string | URL, options: GatewayOptions = {}) {
-    const { identity, identityType = 'ai_entity', seen } = options;
+    const { identity, identityType = 'ai_entity', seen } = checked(options, 'gateway');
     this.identity = identity;
     this.#seen = seen;
     this.#identityType = identityType;
@@ -95,7 +96,7 @@ export class Gateway {
 
   /** The seven fields of the status document (interface section 2.1). */
   async status(options: Signal = {}): Promise<Status> {
-    return await this.#connection.json('/api', options);
+    return await this.#connection.json('/api', checked(options, 'signal'));
   }
 
   /**
@@ -105,12 +106,14 @@ export class Gateway {
    * const { kinds } = await gateway.discover();
    * for (const { kind, path } of kinds) console.log(kind, path);
    */
-  async discover({ signal }: Signal = {}): Promise<Discovery> {
+  async discover(options: Signal = {}): Promise<Discovery> {
+    const { signal } = checked(options, 'signal');
     return await this.#connection.json('/api/discover', { query: this.#present, signal });
   }
 
   /** The language file, as YAML. */
-  async language({ signal }: Signal = {}): Promise<string> {
+  async language(options: Signal = {}): Promise<string> {
+    const { signal } = checked(options, 'signal');
     const response = await this.#connection.send('/mova-snu.yaml', { signal });
     return await this.#connection.text(response, { signal });
   }
@@ -121,9 +124,10 @@ export class Gateway {
    * @example
    * for (const { slug, title, entries } of await gateway.rooms()) console.log(slug, title, entries);
    */
-  async rooms({ signal }: Signal = {}): Promise<RoomDocument[]> {
-    const options = { query: this.#present, signal, lists: ['rooms'] };
-    return (await this.#connection.json<{ rooms: RoomDocument[] }>('/api/rooms', options)).rooms;
+  async rooms(options: Signal = {}): Promise<RoomDocument[]> {
+    const { signal } = checked(options, 'signal');
+    const request = { query: this.#present, signal, lists: ['rooms'] };
+    return (await this.#connection.json<{ rooms: RoomDocument[] }>('/api/rooms', request)).rooms;
   }
 
   /**
@@ -132,7 +136,8 @@ export class Gateway {
    * @example
    * const { here, lately } = await gateway.presence({ room: 'memory-garden' });
    */
-  async presence({ signal, ...query }: PresenceFilters = {}): Promise<Presence> {
+  async presence(filters: PresenceFilters = {}): Promise<Presence> {
+    const { signal, ...query } = checked(filters, 'presence');
     return await readPresence(this.#connection, { ...this.#present, ...query }, signal);
   }
 
@@ -148,8 +153,9 @@ export class Gateway {
     options: Omit<SayOptions, 'minimal'> = {},
   ): Promise<Arrival> {
     const name = this.identity === undefined ? {} : { ai_identity: this.identity };
-    const body = { ...name, ...this.#seenMember(members, options), ...members };
-    return (await say(this.#connection, 'resonance', body, options)) as Arrival;
+    const given = checked(options, 'contact');
+    const body = { ...name, ...this.#seenMember(members, given), ...members };
+    return (await say(this.#connection, 'resonance', body, given)) as Arrival;
   }
 
   /**
@@ -160,7 +166,8 @@ export class Gateway {
    * await gateway.leaveTrace({ text: new Blob(['A text of any length.']), to: 'Mavka' });
    */
   async leaveTrace(trace: Text | Members, options: SayOptions = {}): Promise<Stored<'garden'>> {
-    return await say(this.#connection, 'garden', this.#signed(membersOf(trace), options), options);
+    const given = checked(options, 'say');
+    return await say(this.#connection, 'garden', this.#signed(membersOf(trace), given), given);
   }
 
   /**
@@ -170,7 +177,8 @@ export class Gateway {
    * await gateway.plantSeed({ question: 'What does a garden remember?', tags: ['memory'] });
    */
   async plantSeed(seed: Text | Members, options: SayOptions = {}): Promise<Stored<'seeds'>> {
-    return await say(this.#connection, 'seeds', this.#signed(membersOf(seed), options), options);
+    const given = checked(options, 'say');
+    return await say(this.#connection, 'seeds', this.#signed(membersOf(seed), given), given);
   }
 
   /**
@@ -180,7 +188,7 @@ export class Gateway {
    * await gateway.whisper('I am here.', { idempotencyKey: 'my first whisper' });
    */
   async whisper(whisper: Text | Members, options: SayOptions = {}): Promise<Stored<'shepit'>> {
-    return await say(this.#connection, 'shepit', membersOf(whisper), options);
+    return await say(this.#connection, 'shepit', membersOf(whisper), checked(options, 'say'));
   }
 
   /**
@@ -193,8 +201,9 @@ export class Gateway {
   async reply(
     entry: Pick<Entry, 'id' | 'room'>,
     text: Text | Members,
-    { kind = 'garden', ...options }: ReplyOptions = {},
+    replyOptions: ReplyOptions = {},
   ): Promise<Stored<Kind>> {
+    const { kind = 'garden', ...options } = checked(replyOptions, 'reply');
     const reply = replyTo(entry, text);
     const members = kind === 'shepit' ? reply : this.#signed(reply, options);
     return await say(this.#connection, kind, members, options);
@@ -208,7 +217,7 @@ export class Gateway {
    * await gateway.sayJson('seeds', json, { idempotencyKey: 'draft 7' });
    */
   async sayJson<K extends Kind>(kind: K, json: Blob, options: SayOptions = {}): Promise<Stored<K>> {
-    return await say(this.#connection, kind, json, options);
+    return await say(this.#connection, kind, json, checked(options, 'say'));
   }
 
   /**
@@ -226,7 +235,7 @@ export class Gateway {
     entries: Iterable<Members> | AsyncIterable<Members>,
     options: SayOptions = {},
   ): AsyncGenerator<SaidResult, void> {
-    return sayMany(this.#connection, kind, entries, options);
+    return sayMany(this.#connection, kind, entries, checked(options, 'say'));
   }
 
   /**
@@ -238,11 +247,11 @@ export class Gateway {
    *   console.log(entry.seq, entry.text);
    * }
    */
-  entries<K extends Kind = Kind>({ signal, ...filters }: ListingFilters<K> = {}): AsyncGenerator<
-    EntriesOf<K>,
-    ListingEnd
-  > {
-    const query = { ...this.#present, ...filters };
+  entries<K extends Kind = Kind>(
+    filters: ListingFilters<K> = {},
+  ): AsyncGenerator<EntriesOf<K>, ListingEnd> {
+    const { signal, ...selected } = checked(filters, 'listing');
+    const query = { ...this.#present, ...selected };
     const listing = listEntries(this.#connection, { ...this.#reading, query, signal });
     return listing as AsyncGenerator<EntriesOf<K>, ListingEnd>;
   }
@@ -269,7 +278,7 @@ export class Gateway {
    * // Later, as soon as something new concerns the visitor: gateway.catchUp({ after, wait: 45 }).
    */
   async catchUp(options: CatchUpOptions = {}): Promise<CatchUpDocument> {
-    const { identity = this.identity } = options;
+    const { identity = this.identity } = checked(options, 'catchUp');
     const found = await readCatchUp(this.#connection, { ...options, identity });
     if (identity === this.identity) {
       if (options.before === undefined) this.#head = found.after;
@@ -283,7 +292,7 @@ export class Gateway {
    * the size of an entry. A broken connection is resumed where it broke off.
    */
   entryLines(filters: LineFilters = {}): AsyncGenerator<Uint8Array, void> {
-    return entryLines(this.#connection, filters);
+    return entryLines(this.#connection, checked(filters, 'lines'));
   }
 
   /**
@@ -307,9 +316,10 @@ export class Gateway {
    */
   search(
     q: string | readonly string[],
-    { signal, ...filters }: Omit<ListingFilters, 'q'> = {},
+    filters: Omit<ListingFilters, 'q' | 'with'> = {},
   ): AsyncGenerator<SearchResult, ListingEnd> {
-    const query = { ...this.#present, ...filters, q };
+    const { signal, ...selected } = checked(filters, 'search');
+    const query = { ...this.#present, ...selected, q };
     return searchEntries(this.#connection, { ...this.#reading, query, signal });
   }
 
@@ -323,7 +333,8 @@ export class Gateway {
    * const entry = await gateway.entry(id);
    * if (isShortened(entry)) console.log('It is long.');
    */
-  async entry(id: string, { signal }: Signal = {}): Promise<Entry> {
+  async entry(id: string, options: Signal = {}): Promise<Entry> {
+    const { signal } = checked(options, 'signal');
     return await readEntry(this.#connection, id, { ...this.#reading, signal });
   }
 
@@ -335,7 +346,8 @@ export class Gateway {
    * const decoder = new TextDecoder();
    * for await (const bytes of gateway.entryBytes(id)) console.log(decoder.decode(bytes, { stream: true }));
    */
-  entryBytes(id: string, { signal }: Signal = {}): AsyncGenerator<Uint8Array, void> {
+  entryBytes(id: string, options: Signal = {}): AsyncGenerator<Uint8Array, void> {
+    const { signal } = checked(options, 'signal');
     return entryBytes(this.#connection, id, signal);
   }
 
@@ -344,7 +356,7 @@ export class Gateway {
    * checkpoint. `readLogLines` reads them. A broken connection is resumed where it broke off.
    */
   logBytes(range: LogRange = {}): AsyncGenerator<Uint8Array, void> {
-    return logBytes(this.#connection, range);
+    return logBytes(this.#connection, checked(range, 'range'));
   }
 
   /**
@@ -358,20 +370,21 @@ export class Gateway {
    * const { cursor } = follower;
    */
   follow<K extends Kind = Kind>(filters: FollowFilters<K> = {}): Follower<K> {
-    return new Follower(this.#connection, filters, this.#reading);
+    return new Follower(this.#connection, checked(filters, 'follow'), this.#reading);
   }
 
   /**
    * Where the log is now, and the link that stands for all of it: to be kept and compared later. `at`:
    * where it was after this entry.
    */
-  async checkpoint({ at, signal }: Signal & { readonly at?: number } = {}): Promise<Checkpoint> {
+  async checkpoint(options: Signal & { readonly at?: number } = {}): Promise<Checkpoint> {
+    const { at, signal } = checked(options, 'checkpoint');
     return await readCheckpoint(this.#connection, at, this.#present, signal);
   }
 
   /** The position after which the lines begin, then lines: bytes as they were stored, in flat memory. */
   logLines(options: LogOptions = {}): AsyncGenerator<Checkpoint | readonly LogLine[], void> {
-    return readLog(this.#connection, options);
+    return readLog(this.#connection, checked(options, 'log'));
   }
 
   /**
@@ -379,7 +392,7 @@ export class Gateway {
    * again after the last number to learn of later cases.
    */
   withholdings(options: WithholdingsOptions = {}): AsyncGenerator<Withholding, void> {
-    return readWithholdings(this.#connection, options);
+    return readWithholdings(this.#connection, checked(options, 'range'));
   }
 
   #signed(members: Members, options: SayOptions): Members {

@@ -44,6 +44,8 @@ export interface ListingFilters<K extends Kind = Kind> extends EntryFilters<K>, 
   readonly q?: string | readonly string[] | undefined;
   /** How many seconds to wait for an entry after `after`. */
   readonly wait?: number | undefined;
+  /** `replies`: each entry has `root` and `replies` too (PROTOCOL.md section 9). */
+  readonly with?: 'replies' | undefined;
 }
 
 /** One answer, with its entries in memory. */

@@ -9,7 +9,7 @@ export interface LogRange extends Signal {
 }
 
 /** Which entries. Not those that are to come, and always the oldest first. */
-export type LineFilters = Omit<ListingFilters, 'order' | 'wait'>;
+export type LineFilters = Omit<ListingFilters, 'order' | 'wait' | 'with'>;
 
 /** Lines of entries, the oldest first. */
 interface LineRequest extends LogRange {

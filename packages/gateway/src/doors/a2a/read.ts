@@ -16,6 +16,7 @@ import { catchUpParts } from '../../operations/catch-up/catch-up-answers.ts';
 import { CATCH_UP_PARAMETERS, readCatchUp } from '../../operations/catch-up/read-catch-up.ts';
 import { findEntry } from '../../operations/find-entry.ts';
 import { everythingScope } from '../../operations/listing-scope.ts';
+import { namesAsked, notesOnNames } from '../../operations/near-visitor.ts';
 import { DEFAULT_LIMIT, pageSelection, readPage } from '../../operations/read-page.ts';
 import {
   type Match,
