@@ -217,7 +217,7 @@ export const mcp: readonly Case[] = [
     ] as const) {
       const { isError, texts } = await call(gateway, tool, JSON.stringify(given));
       assert.ok(isError, tool);
-      assert.ok(texts[0]?.includes(`: did you mean "${near}"?`), tool);
+      assert.ok(texts[0]?.includes(`did you mean "${near}"?`), tool);
     }
     assert.equal((await gateway.by(identity)).length, 0);
   }),

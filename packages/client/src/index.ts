@@ -32,4 +32,12 @@ export type { Withholding, WithholdingsOptions } from './log/withholdings.ts';
 export type { LogOptions } from './log/read-log.ts';
 export type { LineOpening } from './log/line-opening.ts';
 export type { RetryListener } from './retry.ts';
-export type { Arrival, Members, ReplyOptions, SaidResult, SayOptions, Stored } from './say.ts';
+export type {
+  Arrival,
+  Members,
+  ReplyOptions,
+  SaidMembers,
+  SaidResult,
+  SayOptions,
+  Stored,
+} from './say.ts';

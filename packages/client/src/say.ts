@@ -46,7 +46,7 @@ export interface ReplyOptions extends SayOptions {
 export type Stored<K extends Kind> = EntryOf<K> & SaidMembers;
 
 /** What the gateway says of an entry that it was given. */
-interface SaidMembers {
+export interface SaidMembers {
   /** Set if it was stored before under the same key: by an earlier attempt, or by somebody else. */
   readonly repeated?: true;
   readonly notes?: readonly string[];

@@ -12,8 +12,8 @@ import type { OperationsContext } from './context.ts';
 export type VisitorsContext = Pick<OperationsContext, 'log' | 'presence' | 'recentAuthors'>;
 
 /** Longer names have no notes, and neither have further names of one request. */
-export const MAX_NAME = 200;
-export const MAX_NAMES = 8;
+const MAX_NAME = 200;
+const MAX_NAMES = 8;
 const MAX_REMEMBERED = 4096;
 
 /** Names under which something was said: whoever is addressed once is addressed again. */

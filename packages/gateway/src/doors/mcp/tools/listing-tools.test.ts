@@ -19,7 +19,11 @@ suite('what is read through MCP', () => {
     await door.addEntries('mint');
     const padding = { padding: 'x'.repeat(100_000) };
     for (const [tool, given, expected] of [
-      ['read', { identity: 'x', ...padding }, /"identity" here: .*"from"\?; .*"padding"/],
+      [
+        'read',
+        { identity: 'x', ...padding },
+        /"identity" here \(did you mean "from"\?\); .*"padding"/,
+      ],
       ['read', { author: 'x' }, /"author" .*"from"/],
       ['search', { query: 'mint' }, /"query" .*"q"/],
       ['search', { q: 'mint', sort: 'new', Rooms: 'x' }, /"sort" .*"order".*"Rooms" .*"room"/],
@@ -207,7 +211,7 @@ suite('what is read through MCP', () => {
     const author = await call(door, 'read', '{"filters":"from=Nobody&identity=Nobody"}');
     assert.equal(author.own['count'], 0);
     const unknown = await call(door, 'read', '{"filters":"in_reply_to=x"}');
-    assert.match(unknown.texts[0] ?? '', /"filters" takes no "in_reply_to": .*"inReplyTo"/);
+    assert.match(unknown.texts[0] ?? '', /"filters" takes no "in_reply_to" .*"inReplyTo"/);
     const wrong = await call(door, 'wait_for_news', '{"filters":"room=nowhere","seconds":0}');
     assert.match(wrong.texts[0] ?? '', /^unknown-room: /);
     const read = '{"filters":"as=Lumen&room=shepit-wall&limit=0"}';

@@ -122,10 +122,10 @@ export async function parametersOf(
   return parameters;
 }
 
-/** The rest of a sentence about an unknown name: which one is probably meant. Empty if none is. */
+/** Beside an unknown name: which one is probably meant. Empty if none is. */
 export function meantBy(near: NearNames, name: string): string {
   const meant = near.spelled(name);
-  return meant === undefined ? '' : `: did you mean ${quoted(meant.known)}?`;
+  return meant === undefined ? '' : ` (did you mean ${quoted(meant.known)}?)`;
 }
 
 /** The arguments of these names as parameters. Throws `invalid-parameter`. */
