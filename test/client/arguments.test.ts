@@ -129,7 +129,7 @@ test('an option that a method does not have is an error, and nothing is stored o
   const trace = await gateway.leaveTrace('before');
   const wrong: object = { claim: 1 };
   for (const call of [
-    async () => new Gateway(served.url, { identity: 'Options', ...wrong }),
+    async () => await new Gateway(served.url, { ...wrong }).rooms(),
     async () => await gateway.firstContact({ seeking: [] }, wrong),
     async () => await gateway.leaveTrace('x', wrong),
     async () => await gateway.plantSeed('x', { room: 'memory-garden', reply: trace } as object),
