@@ -140,11 +140,7 @@ test('an option that a method does not have is an error, and nothing is stored o
     async () => await gateway.page(wrong),
     async () => await gateway.inbox(wrong).next(),
     async () => await gateway.search('x', { with: 'replies' } as object).next(),
-    async () =>
-      await gateway
-        .follow({ before: 1 } as object)
-        [Symbol.asyncIterator]()
-        .next(),
+    async () => await Array.fromAsync(gateway.follow({ before: 1 } as object)),
     async () => await gateway.catchUp(wrong),
     async () => await gateway.presence(wrong),
     async () => await gateway.rooms(wrong),
