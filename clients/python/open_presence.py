@@ -578,7 +578,7 @@ class Gateway:
 
     def follow(
         self, *, after: Optional[int] = None, log: Optional[str] = None, limit: Optional[int] = None,
-        on_withheld: Optional[Callable[[Dict[str, Any]], None]] = None, deadline: Deadline = None,
+        on_cases: Optional[Callable[[Dict[str, Any]], None]] = None, deadline: Deadline = None,
         **filters: Filter,
     ) -> Follower:
         """Each entry as soon as it is stored: once, in the order of the log, over broken connections and
@@ -586,10 +586,10 @@ class Gateway:
 
         - `after`: a cursor, 0 for all that was ever said. Without it, begins now.
         - `log`: the log that the cursor is from. If the gateway has another one, the error is `other-log`.
-        - `on_withheld`: called while a stream is open when what an entry says is taken away (section 12.6).
+        - `on_cases`: called with `first` and `last` when entries are withheld, hidden or shown (section 12.6).
         - `filters`: since, room, kind, identity, identity_type, seeking, to, in_reply_to.
         """
-        return Follower(self, self._query(filters), deadline, after, log, limit, on_withheld)
+        return Follower(self, self._query(filters), deadline, after, log, limit, on_cases)
 
     def _signature(self, kind: str) -> Dict[str, Any]:
         if self.identity is None or kind == "shepit":
@@ -809,13 +809,14 @@ class Follower(Iterator[Entry]):
 
     def __init__(
         self, gateway: Gateway, query: _Query, deadline: Deadline, after: Optional[int], log: Optional[str],
-        limit: Optional[int], on_withheld: Optional[Callable[[Dict[str, Any]], None]],
+        limit: Optional[int], on_cases: Optional[Callable[[Dict[str, Any]], None]],
     ) -> None:
         self._gateway = gateway
         self._after = None if after is None else int(_values("after", after)[0])
         self._log = log
         self._left = math.inf if limit is None else int(_values("limit", limit)[0])
-        self._on_withheld = on_withheld
+        self._on_cases = on_cases
+        self._last_case: Optional[int] = None
         self._stop = threading.Event()
         self._answer: Optional[_Answer] = None
         self._entries = self._follow(query, gateway._attempts(deadline, self._stop))
@@ -861,8 +862,8 @@ class Follower(Iterator[Entry]):
                 if name == b"head":
                     self._check_log(_object(data))
                     attempts.advance()
-                elif name == b"withheld" and self._on_withheld is not None:
-                    self._on_withheld(_object(data))
+                elif name == b"cases":
+                    self._tell_cases(_object(data))
                 elif name in _KINDS and not self._stop.is_set():
                     yield gateway._parse(data, size)
 
@@ -875,6 +876,16 @@ class Follower(Iterator[Entry]):
             raise PresenceError("other-log", f"{detail} Follow that one from its beginning (after=0) or from now on.")
         self._log = log
         self._after = head if self._after is None else self._after
+        cases = start.get("cases", 0)
+        if self._last_case is None:
+            self._last_case = cases
+        else:
+            self._tell_cases({"first": self._last_case + 1, "last": cases})
+
+    def _tell_cases(self, cases: Dict[str, Any]) -> None:
+        if self._on_cases is not None and cases["last"] > (self._last_case or 0):
+            self._on_cases(cases)
+        self._last_case = max(cases["last"], self._last_case or 0)
 
 
 def _events(lines: Iterator[Tuple[bytes, int]]) -> Iterator[Tuple[bytes, bytes, int]]:

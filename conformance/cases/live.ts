@@ -63,7 +63,8 @@ export const streams: readonly Case[] = [
     assert.equal(first?.event, 'head');
     assert.match(first.id ?? '', /^\d+$/);
     const { log } = await gateway.list('/api/garden?limit=0');
-    assert.deepEqual(parseJson(first.data ?? ''), { head: Number(first.id), log });
+    const { count } = (await gateway.get('/api/withheld?limit=0')).expect(200).json;
+    assert.deepEqual(parseJson(first.data ?? ''), { head: Number(first.id), log, cases: count });
     assert.match(answer.text, /^retry: 1000\n/);
     assert.ok(Number(first.id) >= entry.seq);
   }),

@@ -55,16 +55,26 @@ export const withheld: readonly Case[] = [
       const entry = { id, seq, kind, room, timestamp, withheld: { at, reason } };
       const answer = (await gateway.get(`/api/entries/${asString(id)}`)).expect(200);
       assert.deepEqual(answer.json, entry);
-      const before = asInteger(seq) + 1;
-      for (const path of ['/api/entries', `/api/${asString(kind)}`]) {
-        const { json } = await gateway.get(`${path}?limit=1&before=${before}`);
-        assert.deepEqual(asArray(json['entries']), [entry]);
-      }
-      const feed = await gateway.get(`/api/${asString(kind)}.atom?limit=1&before=${before}`);
-      assert.ok(feed.text.includes(`<at:deleted-entry`), feed.text);
-      const reading = await readLog(gateway, `?after=${before - 2}&limit=1`);
+      const reading = await readLog(gateway, `?after=${asInteger(seq) - 1}&limit=1`);
       assert.match(reading.lines[0]?.digest ?? '', /^[0-9a-f]{64}$/);
       assertLinked(reading);
     }
+  }),
+  check('4.7', 'withheld-left-out', async (gateway) => {
+    const [newest] = await cases(gateway, '?limit=1');
+    if (newest === undefined || newest['state'] === 'shown') return;
+    const [id, kind, seq] = [asString(newest['id']), asString(newest['kind']), newest['seq']];
+    const around = `after=${asInteger(seq) - 1}&before=${asInteger(seq) + 1}`;
+    for (const path of ['/api/entries', `/api/${kind}`]) {
+      const { json: left } = await gateway.get(`${path}?${around}`);
+      assert.deepEqual(left['entries'], []);
+      const { json } = await gateway.get(`${path}?${around}&withheld=include`);
+      assert.equal(asObject(asArray(json['entries'])[0])['id'], id);
+      (await gateway.get(`${path}?withheld=all`)).problem(400, 'invalid-parameter');
+    }
+    const feed = await gateway.get(`/api/${kind}.atom?${around}`);
+    assert.ok(!feed.text.includes(id), feed.text);
+    const included = await gateway.get(`/api/${kind}.atom?${around}&withheld=include`);
+    assert.ok(included.text.includes('<at:deleted-entry'), included.text);
   }),
 ];

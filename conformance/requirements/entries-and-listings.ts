@@ -103,7 +103,9 @@ export const ENTRIES_AND_LISTINGS = {
     'withheld-list':
       '/api/withheld lists cases by their numbers, as JSON and NDJSON, with an ETag.',
     'withheld-entries':
-      'Each case has its entry in its place, without what was said, and verified.',
+      'Each withheld entry is at its address and in the log, without what was said, and verified.',
+    'withheld-left-out':
+      'Listings and feeds leave a withheld entry out, unless the request has withheld=include.',
   },
   '4.8': {
     portable:

@@ -34,6 +34,7 @@ export interface ExpectedEntry {
   readonly text: Buffer;
   readonly exact: Buffer;
   readonly facets: ReadonlySet<string>;
+  readonly isWithheld?: true;
 }
 
 export interface ExpectedReading {
@@ -115,7 +116,7 @@ export class CheckedLog {
       const member = `"withheld":${JSON.stringify({ at, reason })}`;
       const text = Buffer.from(`${entryHead(metadata)},${member}}`);
       const facets = new Set([hex(facet('kind', kind)), hex(facet('room', room))]);
-      this.entries[seq - 1] = { metadata, text, exact: text, facets };
+      this.entries[seq - 1] = { metadata, text, exact: text, facets, isWithheld: true };
     }
     return count;
   }
@@ -130,6 +131,7 @@ export class CheckedLog {
       const one = this.entries[order === 'oldest' ? at : length - 1 - at];
       assert.ok(one !== undefined, 'a seq was left out');
       if (!isWithin(one.metadata, selection)) continue;
+      if (one.isWithheld && selection.withheld !== 'include') continue;
       if (!wanted.every((any) => any.some((facet) => one.facets.has(facet)))) continue;
       if (known.length < limit) known.push(one);
       else more = true;
@@ -166,6 +168,7 @@ export class CheckedLog {
     assert.equal(this.log.head(), this.entries.length);
     await this.check({ order: 'newest' });
     await this.check({ order: 'oldest' });
+    await this.check({ withheld: 'include' });
     this.checkTally();
     for (const one of this.entries) {
       const entry = await this.log.entry(one.metadata.seq);
@@ -180,8 +183,10 @@ export class CheckedLog {
       const counted = await this.log.countBetween(facet(isKind ? 'kind' : 'room', name), bounds);
       const expected = bounds.slice(1).map((end, index) => {
         const between = this.entries.slice((bounds[index] ?? end) - 1, end - 1);
-        return between.filter(({ metadata }) => (isKind ? metadata.kind : metadata.room) === name)
-          .length;
+        return between.filter(
+          ({ metadata: { kind, room }, isWithheld }) =>
+            !isWithheld && (isKind ? kind : room) === name,
+        ).length;
       });
       assert.deepEqual(counted, expected, `${name} between ${bounds.join(', ')}`);
     }
@@ -189,7 +194,8 @@ export class CheckedLog {
 
   checkTally(): void {
     const recount: RoomCount[] = [];
-    for (const { metadata } of this.entries) {
+    for (const { metadata, isWithheld } of this.entries) {
+      if (isWithheld) continue;
       const { room, kind, seq, time } = metadata;
       const at = recount.findIndex((tally) => tally.room === room && tally.kind === kind);
       const tally = { room, kind, count: (recount[at]?.count ?? 0) + 1, latest: { seq, time } };

@@ -62,7 +62,8 @@ export function describeWithholding(open: Open): void {
       await checked.checkAll();
       await checked.checkCounts([1, 10, 40, log.head() + 1]);
       for (const kind of ['garden', 'seeds'] as const)
-        await checked.check({ facets: [facet('kind', kind)] });
+        for (const withheld of [{}, { withheld: 'include' }] as const)
+          await checked.check({ facets: [facet('kind', kind)], ...withheld });
       await assertGone(log);
       const entry = await log.entry(41);
       assert.equal(entry?.withheld?.reason, 'spam');

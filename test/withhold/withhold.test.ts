@@ -10,7 +10,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { suite, test } from 'node:test';
 import { promisify } from 'node:util';
 
-import { Gateway } from '@open-presence/client';
+import { type Cases, Gateway } from '@open-presence/client';
 
 import { filesWith } from '../files-with.ts';
 import { dataFolder, startGatewayProcess } from '../gateway-process.ts';
@@ -58,11 +58,14 @@ suite('presence withhold', () => {
 
     const ending = new AbortController();
     const { promise: told, resolve: tell } = Promise.withResolvers<void>();
-    const numbers: number[] = [];
+    const heard: Cases[] = [];
     const following = new Gateway(url).follow({
       after: 3,
       signal: ending.signal,
-      onWithheld: ({ number }) => void (numbers.push(number) === 3 && tell()),
+      onCases(cases) {
+        heard.push(cases);
+        tell();
+      },
     });
     const reading = following[Symbol.asyncIterator]();
     await reading.next();
@@ -75,7 +78,7 @@ suite('presence withhold', () => {
       assert.ok(!(await (await fetch(url + path)).text()).includes(SECRET), path);
     assert.match(await textsOf(url), /stays/);
     await told;
-    assert.deepEqual(numbers, [1, 2, 3]);
+    assert.deepEqual(heard, [{ first: 1, last: 3, state: 'withheld' }]);
     ending.abort();
     const again = await withhold(data, ...select, '--reason', 'Spam', '--yes');
     assert.match(again.stdout, /0 entries to withhold/);

@@ -32,7 +32,7 @@ const reply: Names<ReplyOptions> = [...say, 'kind'];
 const lines: Names<LineFilters> = [...FILTERS, ...range, 'before', 'until', 'q'];
 const listing: Names<ListingFilters> = [...lines, 'order', 'wait', 'with'];
 const search: Names<ListingFilters> = listing.filter((name) => name !== 'q' && name !== 'with');
-const follow: Names<FollowFilters> = [...FILTERS, ...range, 'log', 'onWithheld'];
+const follow: Names<FollowFilters> = [...FILTERS, ...range, 'log', 'onCases'];
 const presence: Names<PresenceFilters> = ['room', 'limit', 'signal'];
 const catchUp: Names<CatchUpOptions> = ['identity', 'after', 'before', 'budget', 'wait', 'signal'];
 const log: Names<LogOptions> = [...range, 'live'];

@@ -6,7 +6,7 @@ import type { EntriesOf, Entry } from './entry.ts';
 import type { EntryFilters } from './entry-filters.ts';
 import { readLines } from './lines.ts';
 import { entryOf, parseJson, type ParseOptions } from './listing.ts';
-import { parseWithholding, type Withholding } from './log/withholdings.ts';
+import { parseCases, type Cases } from './log/withholdings.ts';
 import { PresenceError } from './presence-error.ts';
 import { SilenceTimer } from './silence-timer.ts';
 
@@ -17,10 +17,10 @@ export interface FollowFilters<K extends Kind = Kind> extends EntryFilters<K>, S
   /** The log that `after` is from: an error if the gateway has another one by now. */
   readonly log?: string | undefined;
   /**
-   * Called when what was said in an entry of these kinds and rooms is taken away while a stream is open.
-   * Of other times, `Gateway.withholdings` knows.
+   * Called once for any number of cases in which something was withheld, hidden or shown again, also for those
+   * that were missed between two streams. `Gateway.withholdings` lists them.
    */
-  readonly onWithheld?: ((withholding: Withholding) => void) | undefined;
+  readonly onCases?: ((cases: Cases) => void) | undefined;
   /** Ends after this many entries. */
   readonly limit?: number | undefined;
 }
@@ -31,21 +31,16 @@ export class Follower<K extends Kind = Kind> implements AsyncIterable<EntriesOf<
   readonly #query: Query;
   readonly #signal: AbortSignal | undefined;
   readonly #options: ParseOptions;
-  readonly #onWithheld: FollowFilters['onWithheld'];
+  readonly #onCases: FollowFilters['onCases'];
+  /** The newest case that is known. */
+  #lastCase: number | undefined;
   #after: number | undefined;
   #log: string | undefined;
   #left: number;
 
   constructor(
     connection: Connection,
-    {
-      after,
-      log,
-      limit = Number.POSITIVE_INFINITY,
-      signal,
-      onWithheld,
-      ...filters
-    }: FollowFilters<K>,
+    { after, log, limit = Number.POSITIVE_INFINITY, signal, onCases, ...filters }: FollowFilters<K>,
     options: ParseOptions & { readonly query: Query },
   ) {
     if (limit < 0 || !(Number.isInteger(limit) || limit === Number.POSITIVE_INFINITY))
@@ -54,7 +49,7 @@ export class Follower<K extends Kind = Kind> implements AsyncIterable<EntriesOf<
     this.#query = { ...options.query, ...filters };
     this.#signal = signal;
     this.#options = options;
-    this.#onWithheld = onWithheld;
+    this.#onCases = onCases;
     this.#after = after;
     this.#log = log;
     this.#left = limit;
@@ -103,7 +98,7 @@ export class Follower<K extends Kind = Kind> implements AsyncIterable<EntriesOf<
         silence.stop();
         if (event?.name !== 'head') onAlive();
         if (event?.name === 'head') this.#checkLog(event.data);
-        else if (event?.name === 'withheld') this.#onWithheld?.(parseWithholding(event.data));
+        else if (event?.name === 'cases') this.#tellCases(parseCases(event.data));
         else if (event !== undefined && isEntry(event))
           yield entryOf({ text: event.data, isCut: event.isCut }, this.#options);
         silence.restart();
@@ -121,7 +116,7 @@ export class Follower<K extends Kind = Kind> implements AsyncIterable<EntriesOf<
   }
 
   #checkLog(data: string): void {
-    const { head, log } = parseHead(data);
+    const { head, log, cases } = parseHead(data);
     const isOther = this.#log === undefined ? (this.#after ?? 0) > head : this.#log !== log;
     if (isOther) {
       const message = `The cursor ${this.#after} is not from the log "${log}", which the gateway has now. Follow that from its beginning (after: 0) or from now on.`;
@@ -129,12 +124,28 @@ export class Follower<K extends Kind = Kind> implements AsyncIterable<EntriesOf<
     }
     this.#log = log;
     this.#after ??= head;
+    if (this.#lastCase === undefined) this.#lastCase = cases;
+    else this.#tellCases({ first: this.#lastCase + 1, last: cases });
+  }
+
+  #tellCases(cases: Cases): void {
+    if (cases.last <= (this.#lastCase ?? 0)) return;
+    this.#lastCase = cases.last;
+    this.#onCases?.(cases);
   }
 }
 
-function parseHead(data: string): { readonly head: number; readonly log: string } {
-  const { head, log } = parseJson(data) as { readonly head?: unknown; readonly log?: unknown };
-  if (typeof head === 'number' && typeof log === 'string') return { head, log };
+interface StreamHead {
+  readonly head: number;
+  readonly log: string;
+  /** How many cases of what was withheld there are; none where the gateway does not say. */
+  readonly cases: number;
+}
+
+function parseHead(data: string): StreamHead {
+  const { head, log, cases } = parseJson(data) as Partial<Record<keyof StreamHead, unknown>>;
+  if (typeof head === 'number' && typeof log === 'string')
+    return { head, log, cases: typeof cases === 'number' ? cases : 0 };
   const message = `The stream has a head without its members: ${data.slice(0, 200)}`;
   throw new PresenceError('unexpected-answer', message);
 }

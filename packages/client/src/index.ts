@@ -28,7 +28,7 @@ export {
   withheldIn,
   type WithheldMember,
 } from './log/log-lines.ts';
-export type { Withholding, WithholdingsOptions } from './log/withholdings.ts';
+export type { Cases, Withholding, WithholdingsOptions } from './log/withholdings.ts';
 export type { LogOptions } from './log/read-log.ts';
 export type { LineOpening } from './log/line-opening.ts';
 export type { RetryListener } from './retry.ts';

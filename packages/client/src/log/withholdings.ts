@@ -1,6 +1,7 @@
 /** Reads what a gateway has withheld (PROTOCOL.md section 4.7). */
 import type { Connection, Signal } from '../connection.ts';
 import { readLines, SHORT } from '../lines.ts';
+import { parseJson } from '../listing.ts';
 import { PresenceError } from '../presence-error.ts';
 
 /** One removal of an entry's text, or its return. */
@@ -16,6 +17,14 @@ export interface Withholding {
   readonly at: string;
   readonly reason: string;
   /** `withheld`: it is destroyed. `hidden`: whoever runs the gateway keeps it. `shown`: it is there again. */
+  readonly state?: 'withheld' | 'hidden' | 'shown';
+}
+
+/** Consecutive cases, by their numbers, as event streams tell them (PROTOCOL.md section 12.6). */
+export interface Cases {
+  readonly first: number;
+  readonly last: number;
+  /** The state that all of them have; undefined where it is unknown. */
   readonly state?: 'withheld' | 'hidden' | 'shown';
 }
 
@@ -36,7 +45,15 @@ export async function* readWithholdings(
     if (text !== '') yield parseWithholding(text);
 }
 
-export function parseWithholding(text: string): Withholding {
+export function parseCases(text: string): Cases {
+  const found = parseJson(text) as Partial<Cases> | null;
+  if (Number.isSafeInteger(found?.first) && Number.isSafeInteger(found?.last))
+    return found as Cases;
+  const message = `The stream has cases without their numbers: ${text.slice(0, 200)}`;
+  throw new PresenceError('unexpected-answer', message);
+}
+
+function parseWithholding(text: string): Withholding {
   try {
     const found = JSON.parse(text) as Withholding | null;
     const isWhole =

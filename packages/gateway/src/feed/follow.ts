@@ -31,7 +31,7 @@ export interface LogRange extends Selection {
 /** Yields the range after the cursor, then a range each time the head has moved, until the signal. */
 export async function* follow(
   log: Log,
-  selection: Pick<Selection, 'facets' | 'since' | 'limit'>,
+  selection: Pick<Selection, 'facets' | 'since' | 'limit' | 'withheld'>,
   { after, signal }: FollowOptions,
 ): AsyncGenerator<LogRange, void, undefined> {
   const notifier = HeadNotifier.of(log);

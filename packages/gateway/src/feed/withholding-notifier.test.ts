@@ -5,14 +5,18 @@ import { until } from '../../../../conformance/until.ts';
 import { draftOf } from '../log/log.fixture.ts';
 import { StorageFault } from '../storage-fault.ts';
 import { openMemoryLog } from '../stores/memory/memory.ts';
-import { WithholdingNotifier } from './withholding-notifier.ts';
+import { type Cases, WithholdingNotifier } from './withholding-notifier.ts';
 
 test('withholdings that a failing disk hides are reported with the next one', async () => {
   await using log = openMemoryLog();
   for (let count = 0; count < 3; count += 1) await log.append(draftOf());
   const reported: number[] = [];
-  using _ = WithholdingNotifier.of(log).listen((batch) => {
-    for (const { metadata } of batch) reported.push(metadata.seq);
+  const told: Cases[] = [];
+  using _ = WithholdingNotifier.of(log).listen({
+    onBatch(batch) {
+      for (const { metadata } of batch) reported.push(metadata.seq);
+    },
+    onCases: (cases) => void told.push(...cases),
   });
   const read = log.withholdings.bind(log);
   let failures = 0;
@@ -35,4 +39,10 @@ test('withholdings that a failing disk hides are reported with the next one', as
     () => `Only ${reported.join()} are reported.`,
   );
   assert.deepEqual(reported, [1, 3]);
+  await until(
+    async () => told.length,
+    (count) => count > 0,
+    () => 'No cases are told.',
+  );
+  assert.deepEqual(told, [{ first: 1, last: 2, state: 'withheld' }]);
 });

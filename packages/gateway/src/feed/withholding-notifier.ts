@@ -1,12 +1,23 @@
 /** Reports withholdings, as they happen, to those who listen in one thread. */
 import { nextTurn } from '../fair-turns.ts';
-import type { Log, Withholding } from '../log/log.ts';
+import type { Log, Withholding, WithholdingState } from '../log/log.ts';
 import { isStorageFault } from '../storage-fault.ts';
 
-/** Called with the withholdings of a batch, oldest first; all listeners get the same array. */
-type Listener = (batch: readonly Withholding[]) => void;
+/** Consecutive cases with the same state, by their numbers. */
+export interface Cases {
+  readonly first: number;
+  readonly last: number;
+  readonly state: WithholdingState;
+}
 
-const BATCH_SIZE = 16;
+interface Listener {
+  /** Called with some of the cases, oldest first. */
+  readonly onBatch?: (batch: readonly Withholding[]) => void;
+  /** Called once for all of them, after the last batch. */
+  readonly onCases: (cases: readonly Cases[]) => void;
+}
+
+const BATCH_SIZE = 256;
 /** Listeners that are called in one turn of the event loop. */
 const LISTENERS_PER_TURN = 32;
 
@@ -25,6 +36,8 @@ export class WithholdingNotifier {
   #watching: Disposable | undefined;
   /** How many withholdings were reported, or were there before anybody listened. */
   #reported = 0;
+  /** Those of the reported ones that `onCases` was not called with. */
+  #cases: Cases[] = [];
   #isReporting = false;
 
   private constructor(log: Log) {
@@ -54,10 +67,17 @@ export class WithholdingNotifier {
     this.#isReporting = true;
     try {
       while (this.#log.withheld() > this.#reported) {
-        const range = { order: 'oldest', after: this.#reported, limit: BATCH_SIZE } as const;
-        const batch = await Array.fromAsync(this.#log.withholdings(range));
-        this.#reported = batch.at(-1)?.number ?? this.#log.withheld();
-        await this.#reportBatch(batch);
+        const last = this.#log.withheld();
+        while (this.#reported < last) {
+          const range = { order: 'oldest', after: this.#reported, limit: BATCH_SIZE } as const;
+          const batch = await Array.fromAsync(this.#log.withholdings(range));
+          this.#reported = batch.at(-1)?.number ?? last;
+          for (const one of batch) addTo(this.#cases, one);
+          await this.#tell(({ onBatch }) => onBatch?.(batch));
+        }
+        const cases = this.#cases;
+        this.#cases = [];
+        await this.#tell(({ onCases }) => onCases(cases));
       }
     } catch (error) {
       // A reader that misses an event asks for the list. The next withholding reports these too.
@@ -67,12 +87,18 @@ export class WithholdingNotifier {
     }
   }
 
-  async #reportBatch(batch: readonly Withholding[]): Promise<void> {
+  async #tell(call: (listener: Listener) => void): Promise<void> {
     let called = 0;
     for (const listener of this.#listeners) {
-      listener(batch);
+      call(listener);
       called += 1;
       if (called % LISTENERS_PER_TURN === 0) await nextTurn();
     }
   }
+}
+
+function addTo(cases: Cases[], { number, state }: Withholding): void {
+  const open = cases.at(-1);
+  if (open?.state === state) cases[cases.length - 1] = { ...open, last: number };
+  else cases.push({ first: number, last: number, state });
 }

@@ -74,13 +74,14 @@ export async function parseSelection(
     const related = listing.log === undefined ? [] : await reader.related(listing.log);
     const facets = [...listing.facets, ...(await reader.facets(listing)), ...related];
     const textQuery = reader.textQuery(query);
+    const withheld = await reader.withheld();
     // Their values are read elsewhere: here they are among the faults.
     await reader.bound('wait', parseSeconds, SECONDS, Math.max);
     await reader.bound('skip', parseInteger, COUNT, Math.max);
     return {
       facets,
       order,
-      ...(textQuery === undefined ? {} : { textQuery }),
+      ...(textQuery === undefined ? withheld : { textQuery }),
       ...(after === undefined ? {} : { after: Math.min(after, Number.MAX_SAFE_INTEGER) }),
       ...(isReachable(before) ? { before } : {}),
       ...(since === undefined ? {} : { since }),
@@ -139,7 +140,7 @@ function isReachable(number: number | undefined): number is number {
   return number !== undefined && number <= Number.MAX_SAFE_INTEGER;
 }
 
-const BOUNDS = ['order', 'limit', 'skip', 'after', 'before', 'since', 'until', 'wait'];
+const BOUNDS = ['order', 'limit', 'skip', 'after', 'before', 'since', 'until', 'wait', 'withheld'];
 /** The parameters whose values are read. */
 const USED: ReadonlySet<string> = new Set([...BOUNDS, 'room', 'kind', ...SELECTOR_NAMES]);
 
@@ -172,6 +173,12 @@ class ParameterReader {
       this.#addInvalid('order', `either ${wanted}`, 'several of them');
     }
     return isOrder(first) ? first : 'newest';
+  }
+
+  async withheld(): Promise<Pick<Selection, 'withheld'>> {
+    const parse = (text: string): string | undefined => (text === 'include' ? text : undefined);
+    const asked = await this.#parsed('withheld', parse, '"include"');
+    return asked.length === 0 ? {} : { withheld: 'include' };
   }
 
   /** The strictest value of a parameter. */

@@ -13,9 +13,10 @@
  * - An entry that is damaged costs nobody another one: it is given with the gateway's members and
  *   `"unreadable":true`, or left out where not even these can be read.
  * - An entry that was withheld keeps its place, its gateway's members, its link and its idempotency key:
- *   it is given with the gateway's members and `"withheld":{"at":…,"reason":…}`. It is selected by its
- *   kind and room alone. Nothing of what the visitor said can be read or found any more. If it is only
- *   hidden, the log keeps that for its owner, and it can be shown again.
+ *   it is given with the gateway's members and `"withheld":{"at":…,"reason":…}`, by `entry` and `readChain`.
+ *   All other reads and all counts leave it out, unless a selection includes it: by its kind and room alone.
+ *   Nothing of what the visitor said can be read or found any more. If it is only hidden, the log keeps that
+ *   for its owner, and it can be shown again.
  * - Whatever reads several entries gives each in its portable form (`portability.ts`), `readChain` the exact
  *   ones.
  * - Memory is bounded: it grows neither with the size of an entry nor with the length of a read.
@@ -105,6 +106,8 @@ export interface Selection {
   /** Only times before this (exclusive), in ms since 1970. */
   readonly until?: number;
   readonly limit?: number;
+  /** `include`: what is withheld is given as well. */
+  readonly withheld?: 'include';
   /** Aborting ends the read and all work for it: its next step throws the signal's reason. */
   readonly signal?: AbortSignal;
 }
@@ -321,12 +324,12 @@ export interface Log extends AsyncDisposable {
    * follow in further sections.
    */
   readRanked(query: RankedQuery): LogRead<RankedEntry>;
-  /** One for every room and kind that has entries, in no particular order. */
+  /** One for every room and kind that has shown entries, in no particular order. */
   roomCounts(): readonly RoomCount[];
   /** The seq of the first entry stored at this time (ms since 1970) or later; head + 1 if there is none. */
   firstSince(time: number): Seq;
   /**
-   * Counts the entries with this facet, which is a kind, a room or an answered entry, from each bound up to the
+   * Counts the shown entries with this facet, which is a kind, a room or an answered entry, from each bound up to the
    * next. The bounds ascend, from 1 to at most head + 1. Throws the signal's reason when aborted.
    */
   countBetween(facet: Facet, bounds: readonly Seq[], signal?: AbortSignal): Promise<number[]>;

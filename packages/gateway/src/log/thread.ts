@@ -5,7 +5,7 @@
  */
 import type { Kind } from '@open-presence/protocol';
 
-import { facet, FACET_SIZE, type Facet } from './facet.ts';
+import { facet, FACET_SIZE, type Facet, type FacetCondition, VERSION_AT } from './facet.ts';
 import type { Seq } from './log.ts';
 
 /** Where the seq stands in the facet of a thread: after eight zeros. No other facet begins with these. */
@@ -34,10 +34,25 @@ export function answeredIn(facets: Uint8Array, thread = false): string | undefin
   return last.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
 }
 
-/** All that is left of a withheld entry: answers to it go on in the thread that it was in. */
+/**
+ * All that is left of a withheld entry. Its kind and room have facets of their own, which nobody finds who does not
+ * ask for withheld entries too. Answers to it go on in the thread that it was in.
+ */
 export function withheldFacets(kind: Kind, room: string, thread: Seq | undefined): Buffer {
-  const own = [facet('kind', kind), facet('room', room)];
+  const own = [facet('kind', kind), facet('room', room)].map(whileWithheld);
   return Buffer.concat(thread === undefined ? own : [...own, threadFacet(thread)]);
+}
+
+/** The same conditions, for withheld entries as well: only what demands a kind or a room is true of these. */
+export function orWithheld(conditions: readonly FacetCondition[]): FacetCondition[] {
+  return conditions.map((condition) => {
+    if (!(condition instanceof Uint8Array)) return [...condition, ...condition.map(whileWithheld)];
+    return condition.length === FACET_SIZE ? [condition, whileWithheld(condition)] : condition;
+  });
+}
+
+function whileWithheld(one: Facet): Facet {
+  return one.map((byte, at) => (at < VERSION_AT ? byte ^ 0xff : byte));
 }
 
 function lastOf(facets: Uint8Array): Buffer | undefined {

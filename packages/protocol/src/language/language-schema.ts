@@ -111,6 +111,7 @@ const PARAMETERS = [
   'skip',
   'as',
   'wait',
+  'withheld',
   'with',
   'budget',
 ] as const;

@@ -142,11 +142,16 @@ export class LiveEntries {
     return head;
   }
 
-  /** What was withheld, hidden or shown again after the page was made, and before its stream began. */
+  /** What was withheld, hidden or shown again after the page was made. Of very many cases, the page is made anew. */
   async #bringCases(attempt: number): Promise<void> {
     const cases = await fetchCases(this.#lastCase);
     if (attempt !== this.#attempt) return;
     this.#flush();
+    if (cases === undefined) {
+      location.reload();
+      return;
+    }
+    for (const { id } of cases) this.#showing.delete(id);
     this.#lastCase = Math.max(this.#lastCase, cases[0]?.number ?? 0);
     this.#options.onWithheld(cases.filter(({ state }) => state !== 'shown'));
     for (const shown of cases.filter(({ state }) => state === 'shown'))
@@ -178,25 +183,13 @@ export class LiveEntries {
     source.addEventListener('entry', ({ data }) => {
       if (attempt === this.#attempt) this.#collect(JSON.parse(String(data)) as PageEntry);
     });
-    source.addEventListener('withheld', ({ data }) => {
-      this.#flush();
-      const withholding = this.#caseIn(data);
-      this.#showing.delete(withholding.id);
-      this.#options.onWithheld([withholding]);
-    });
-    source.addEventListener('shown', ({ data }) => {
-      this.#showAgain(this.#caseIn(data)).catch(() => {});
+    source.addEventListener('cases', () => {
+      this.#bringCases(attempt).catch(retry);
     });
     source.addEventListener('presence', ({ data }) => {
       this.#options.onPresence?.(JSON.parse(String(data)) as PresenceChange);
     });
     source.onerror = retry;
-  }
-
-  #caseIn(data: unknown): Withholding {
-    const found = JSON.parse(String(data)) as Withholding;
-    this.#lastCase = Math.max(this.#lastCase, found.number);
-    return found;
   }
 
   /** Loads the entry, if the page has it. Drops it if it is withheld again in the meantime. */

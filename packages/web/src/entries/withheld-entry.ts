@@ -40,14 +40,18 @@ function withoutWords(entry: PageEntry, withholdings: readonly Withholding[]): P
   return { ...shown, ...said, ...(answered && isKept && { answered }) };
 }
 
+/** Of more cases than this, a page is made anew. */
+const MAX_CASES = 200;
+
 /**
- * What became of each entry in the cases after a number: its newest case, the newest of all first. Rejects if the
- * gateway cannot be reached.
+ * What became of each entry in the cases after a number: its newest case, the newest of all first. Undefined if there
+ * are very many. Rejects if the gateway cannot be reached.
  */
-export async function fetchCases(after: number): Promise<readonly Withholding[]> {
-  const { withheld } = (await fetchJson(`/api/withheld?after=${after}`)) as {
-    readonly withheld: readonly Withholding[];
-  };
+export async function fetchCases(after: number): Promise<readonly Withholding[] | undefined> {
+  const { withheld, next } = (await fetchJson(
+    `/api/withheld?after=${after}&limit=${MAX_CASES}`,
+  )) as { readonly withheld: readonly Withholding[]; readonly next: string | null };
+  if (next !== null) return undefined;
   const known = new Set<string>();
   return withheld.filter(({ id }) => {
     const isNewest = !known.has(id);

@@ -25,7 +25,7 @@ export const ENTRY_FRAMES: Framing = { name: 'entries', frame: frameEntries };
 export const CHAIN_FRAMES: Framing = {
   name: 'chain',
   opening: { event: 'checkpoint', position: checkpointOf },
-  cases: 'none',
+  withoutCases: true,
   async *frame(log, range, size) {
     const framer = new EntryFramer(size, true);
     for await (const piece of log.readChain(range)) yield* framer.add(piece);

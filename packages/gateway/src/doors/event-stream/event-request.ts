@@ -26,8 +26,6 @@ export interface EventRequest extends StreamSelection {
   /** Where the reader wants to begin. */
   readonly cursor: Seq;
   readonly limit: number;
-  /** Kinds of the entries that are sent; empty for all. */
-  readonly kinds: readonly string[];
   /** Slugs of the rooms whose events are read; empty for all. */
   readonly rooms: readonly string[];
 }
@@ -54,7 +52,8 @@ export async function eventRequest(
     log,
     parameters.getAll('thread').map((id) => ['thread', id] as const),
   );
-  const { facets, since, after, limit } = await parseSelection(parameters, wanted);
+  const { after, limit, since, ...parsed } = await parseSelection(parameters, wanted);
+  const { facets, withheld } = parsed;
   const lastEventId = request.headers['last-event-id'];
   const resumeFrom =
     typeof lastEventId === 'string' && lastEventId !== '' ? lastEventId : undefined;
@@ -62,12 +61,15 @@ export async function eventRequest(
   return {
     cursor: resumeFrom === undefined ? start : parseCursor(resumeFrom, scope.subject),
     framing,
-    key: keyOf(facets, since),
-    selection: { facets, ...(since === undefined ? {} : { since }) },
+    key: `${keyOf(facets, since)} ${withheld ?? ''}`,
+    selection: {
+      facets,
+      ...(since === undefined ? {} : { since }),
+      ...(withheld === undefined ? {} : { withheld }),
+    },
     entries: scope.fixed?.kind !== undefined || kinds.length === 0 || kinds.some(isKind),
     presence: kinds.includes(PRESENCE),
     limit: limit ?? Number.POSITIVE_INFINITY,
-    kinds: scope.fixed?.kind === undefined ? kinds.filter(isKind) : [scope.fixed.kind],
     rooms:
       params['slug'] === undefined ? [...new Set(parameters.getAll('room'))] : [params['slug']],
   };

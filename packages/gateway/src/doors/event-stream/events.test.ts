@@ -24,7 +24,10 @@ test('a stream without Last-Event-ID starts at the head, and reports it', async 
   const begun = await caller.until(/event: head\n/);
   assert.match(begun, /^HTTP\/1\.1 200 /);
   assert.match(begun, /\r\nContent-Type: text\/event-stream; charset=utf-8\r\n/);
-  assert.match(begun, /retry: \d+\nid: 1\nevent: head\ndata: \{"head":1,"log":"[^"]+"\}\n\n/);
+  assert.match(
+    begun,
+    /retry: \d+\nid: 1\nevent: head\ndata: \{"head":1,"log":"[^"]+","cases":0\}\n\n/,
+  );
   await gateway.addEntries('after');
   assert.deepEqual(idsIn(await caller.until(/event: garden\n.*\n\n/), 'garden'), [2]);
 });

@@ -43,7 +43,7 @@ import {
 import { FanOut, type Framing } from './fan-out.ts';
 import type { Visitor } from '../../presence/presence.ts';
 import { readerOf } from '../reading.ts';
-import { reportWithheld } from './withheld-events.ts';
+import { reportCases } from './case-report.ts';
 
 /** How long a disconnected reader waits before it reconnects. */
 const RETRY_MS = 1000;
@@ -94,8 +94,8 @@ async function sendStream(
   const start = { ...begin, notes: [...notes, ...begin.notes] };
   stream.write(headEvent(app.log, wanted, start));
   using _watching = wanted.presence ? reportPresence(app, wanted, stream) : undefined;
-  const reports = wanted.entries && wanted.framing.cases !== 'none';
-  using _reporting = reports ? reportWithheld(app.log, wanted, stream) : undefined;
+  const reports = wanted.entries && wanted.framing.withoutCases !== true;
+  using _reporting = reports ? reportCases(app.log, stream) : undefined;
   if (!wanted.entries && wanted.limit > 0) await untilAborted(stream.ended);
   try {
     if (wanted.limit === Number.POSITIVE_INFINITY)
@@ -111,7 +111,7 @@ async function sendStream(
 
 const PLAIN_OPENING: Required<Framing>['opening'] = {
   event: 'head',
-  position: ({ id }, after) => ({ head: after, log: id }),
+  position: (log, after) => ({ head: after, log: log.id, cases: log.withheld() }),
 };
 
 /** The first event. A reader who is disconnected before the first entry resumes from its id. */

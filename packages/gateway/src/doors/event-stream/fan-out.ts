@@ -20,11 +20,8 @@ export interface Framing {
     readonly event: string;
     readonly position: (log: Log, after: Seq) => object;
   };
-  /**
-   * Which cases of what was withheld the stream has: those of its kinds and rooms by default. With `all`, a reader
-   * who misses one is disconnected. `none`: readers take all of its data for entries.
-   */
-  readonly cases?: 'all' | 'none';
+  /** Whether the stream tells nothing of what is withheld: readers take all of its data for entries. */
+  readonly withoutCases?: true;
   /** The entries of a range in chunks of about `size` bytes. A chunk with a `cursor` ends with a whole entry. */
   frame(log: Log, range: LogRange, size: number): AsyncGenerator<StreamChunk, void, undefined>;
 }
@@ -33,7 +30,7 @@ export interface Framing {
 export interface StreamSelection {
   readonly framing: Framing;
   readonly key: string;
-  readonly selection: Pick<Selection, 'facets' | 'since'>;
+  readonly selection: Pick<Selection, 'facets' | 'since' | 'withheld'>;
 }
 
 /** Bytes of a chunk at most. Streams of a group that stall hold the same chunk. */

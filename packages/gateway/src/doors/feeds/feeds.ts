@@ -35,6 +35,7 @@ import { renderFeed } from './render-feed.ts';
 
 /** The names of the feeds of all entries. */
 const IDS: Readonly<Record<FeedForm, string>> = { atom: 'feed', 'json-feed': 'jsonFeed' };
+const PARAMETERS = [...LISTING_PARAMETERS, 'withheld'];
 
 export const feedsDoor: ProtocolDoor = {
   routes: FEED_FORMS.flatMap((form) => [
@@ -53,13 +54,13 @@ function shortRoute(form: FeedForm): FeedRoute {
   return {
     path,
     get: [representation(feed(everythingScope, form, path), form)],
-    description: { id: IDS[form], parameters: LISTING_PARAMETERS },
+    description: { id: IDS[form], parameters: PARAMETERS },
   };
 }
 
 function route(listing: string, scopeOf: ScopeResolver, form: FeedForm): FeedRoute {
   const ofOneKind = isKind(listing.slice('/api/'.length));
-  const parameters = LISTING_PARAMETERS.filter((name) => !ofOneKind || name !== 'kind');
+  const parameters = PARAMETERS.filter((name) => !ofOneKind || name !== 'kind');
   return {
     path: feedPath(listing, form),
     get: [representation(feed(scopeOf, form), form)],

@@ -54,11 +54,19 @@ export class ResourceUpdates implements ServerEventBus {
 
   async #follow(signal: AbortSignal): Promise<void> {
     const after = this.#log.head();
-    using _withheld = WithholdingNotifier.of(this.#log).listen((batch) => {
-      const rooms = new Set(batch.map(({ metadata }) => metadata.room));
-      const entries = batch.map(({ metadata }) => entryUri(metadata.id));
-      for (const uri of [...[...rooms].map(roomUri), ROOMS_URI, ...entries])
-        this.publish({ kind: 'resource_updated', uri });
+    const rooms = new Set<string>();
+    const publish = (uri: string): void => this.publish({ kind: 'resource_updated', uri });
+    using _withheld = WithholdingNotifier.of(this.#log).listen({
+      onBatch(batch) {
+        for (const { metadata } of batch) {
+          rooms.add(metadata.room);
+          publish(entryUri(metadata.id));
+        }
+      },
+      onCases() {
+        for (const uri of [...[...rooms].map(roomUri), ROOMS_URI]) publish(uri);
+        rooms.clear();
+      },
     });
     for await (const range of follow(this.#log, { facets: [] }, { after, signal })) {
       const uris = [...this.#updatedSince(range.after).map(roomUri), ROOMS_URI];

@@ -48,7 +48,7 @@ const home = (context: RequestContext<StartupContext>): Promise<void> => status(
 
 const JSON_TYPE = 'application/json';
 /** A listing can give each entry further members. Feeds and streams have entries as they were stored. */
-const LISTED = [...LISTING_PARAMETERS, 'with'];
+const LISTED = [...LISTING_PARAMETERS, 'withheld', 'with'];
 const ONE_KIND_PARAMETERS = LISTED.filter((name) => name !== 'kind');
 
 const IN_BODY = 'in a POST it is a member of the body';
@@ -59,7 +59,7 @@ const POST_PARAMETERS = takenNames(
   Object.fromEntries(MEMBERS.map((name) => [name, IN_BODY])),
 );
 
-const EVENT_PARAMETERS = LISTING_PARAMETERS.filter(
+const EVENT_PARAMETERS = [...LISTING_PARAMETERS, 'withheld'].filter(
   (name) => name !== 'order' && !(name in REFUSED_BY_STREAMS),
 );
 

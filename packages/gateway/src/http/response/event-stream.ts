@@ -141,6 +141,8 @@ export class EventStream {
   #ended: AbortController | undefined;
   /** Called when the stream ends. */
   onEnd: (() => void) | undefined;
+  /** Called after each chunk that ends with a whole event. */
+  onEventEnd: (() => void) | undefined;
   /** What `end` writes if it can be read as a whole event. */
   lastChunk: StreamChunk | undefined;
   /** On the clock of `performance.now()`. */
@@ -190,6 +192,7 @@ export class EventStream {
   write(chunk: StreamChunk): void {
     this.#betweenEvents = chunk.cursor !== undefined;
     this.#send(chunk);
+    if (this.#betweenEvents) this.onEventEnd?.();
   }
 
   /** Writes events that may be lost. Returns false in the middle of another event, and while the reader stalls. */

@@ -102,7 +102,8 @@ async function foundBy(
   });
   if (wanted.textQuery !== undefined) await untilSearchable(log, head, signal);
   const selection: Selection & { readonly before: Seq } = boundedSelection(wanted, head);
-  const entries = log.readEntries({ ...selection, signal });
+  const withheld = wanted.textQuery === undefined ? ({ withheld: 'include' } as const) : {};
+  const entries = log.readEntries({ ...selection, ...withheld, signal });
   return { before: selection.before, entries: withSeqs(entries) };
 }
 

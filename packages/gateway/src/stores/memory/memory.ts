@@ -204,7 +204,8 @@ class MemoryLog implements Log {
   }
 
   readChain(range: ChainRange): TextRead {
-    const { entries, end } = this.#select({ ...range, facets: [], order: 'oldest' });
+    const all = { ...range, facets: [], order: 'oldest', withheld: 'include' } as const;
+    const { entries, end } = this.#select(all);
     const lines = entries.map(({ link, said: { proof, text } }) =>
       Buffer.from(`{"link":"${link}",${proof},"entry":${text.toString()}}\n`),
     );
@@ -242,7 +243,8 @@ class MemoryLog implements Log {
 
   roomCounts(): readonly RoomCount[] {
     const counts = new Map<string, RoomCount>();
-    for (const { metadata } of this.#entries) {
+    for (const { metadata, withholding } of this.#entries) {
+      if (withholding !== undefined) continue;
       const { room, kind, seq, time } = metadata;
       const key = `${room} ${kind}`;
       const count = (counts.get(key)?.count ?? 0) + 1;
@@ -264,7 +266,8 @@ class MemoryLog implements Log {
     signal?.throwIfAborted();
     return bounds.slice(1).map((end, index) => {
       const between = this.#entries.slice((bounds[index] ?? end) - 1, end - 1);
-      return between.filter(hasFacet(facet)).length;
+      const shown = between.filter(({ withholding }) => withholding === undefined);
+      return shown.filter(hasFacet(facet)).length;
     });
   }
 
@@ -294,6 +297,7 @@ class MemoryLog implements Log {
         entry.metadata.seq < before &&
         entry.metadata.time >= since &&
         entry.metadata.time < until &&
+        (entry.withholding === undefined || selection.withheld === 'include') &&
         wanted.every((any) => any.some((has) => has(entry))) &&
         (selection.textQuery === undefined || matches(entry.said.values, selection.textQuery)),
     );

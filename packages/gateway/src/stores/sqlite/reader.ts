@@ -24,6 +24,7 @@ import type {
   Withholding,
   WithholdingRange,
 } from '../../log/log.ts';
+import { orWithheld } from '../../log/thread.ts';
 import { portableEntry } from '../../json/portable-entry.ts';
 import { openForReading, readMeta } from './database.ts';
 import { DamageClient } from './damage/damage-client.ts';
@@ -32,6 +33,7 @@ import { RowReader } from './log/row-reader.ts';
 import { ChainReader } from './log/chain-reader.ts';
 import { hasDecided, lastWithheld } from './withholding/withheld-table.ts';
 import { EntryReader } from './log/entry-reader.ts';
+import { WithheldRanges } from './withholding/withheld-ranges.ts';
 import { readWithholdings } from './withholding/withholding-reader.ts';
 import { Scan, type ScanOptions } from './scan.ts';
 import { newestOfIdentities } from './segments/newest-of-identities.ts';
@@ -61,6 +63,7 @@ export class LogReader {
   readonly #chain: ChainReader;
   readonly #chunks: ChunkReader;
   readonly #rooms: RoomCounter;
+  readonly #withheld: WithheldRanges;
 
   /** `port`: leads to the thread of the segments. */
   constructor(paths: DataPaths, shared: SharedState, port: MessagePort) {
@@ -79,6 +82,7 @@ export class LogReader {
     this.#chain = new ChainReader(rows, this.#entries);
     this.#chunks = new ChunkReader({ paths, reader, want: (wanted) => tell({ wanted }) });
     this.#rooms = new RoomCounter(rows, segments);
+    this.#withheld = new WithheldRanges(this.#log);
   }
 
   writable(): boolean {
@@ -176,7 +180,8 @@ export class LogReader {
   readNewestOfIdentities(query: NewestQuery): AsyncGenerator<Entry, void, undefined> {
     const usable = async (seq: Seq): Promise<Entry | undefined> => {
       const entry = await this.#entryAt(seq);
-      const isKnown = entry?.unreadable !== true && entry?.portability !== 'omitted';
+      const isLost = entry?.unreadable === true || entry?.withheld !== undefined;
+      const isKnown = !isLost && entry?.portability !== 'omitted';
       const isUsable = isKnown && (entry?.size ?? Infinity) <= query.maxSize;
       return isUsable ? entry : undefined;
     };
@@ -234,7 +239,7 @@ export class LogReader {
           turns.startSlice();
         } else {
           scan.holdPage();
-          for await (const entry of this.#entriesAt(page.seqs)) {
+          for await (const entry of this.#entriesAt(page.seqs, options)) {
             if (before.length > 0) yield before;
             before = separator;
             yield* entry.chunks();
@@ -247,12 +252,16 @@ export class LogReader {
     return await scan.end();
   }
 
-  /** Leaves out what cannot be read at all. */
-  async *#entriesAt(seqs: readonly Seq[]): AsyncGenerator<Entry> {
+  /** Leaves out what cannot be read at all, and what was withheld since its seq was found. */
+  async *#entriesAt(
+    seqs: readonly Seq[],
+    { withheld }: Pick<ScanOptions, 'withheld'>,
+  ): AsyncGenerator<Entry> {
     for (const seq of seqs) {
       const found = this.#entryAt(seq);
       const entry = found instanceof Promise ? await found : found;
-      if (entry !== undefined) yield entry;
+      const isLeftOut = withheld !== undefined && entry?.withheld !== undefined;
+      if (entry !== undefined && !isLeftOut) yield entry;
     }
   }
 
@@ -261,12 +270,10 @@ export class LogReader {
     const yieldTurn = yieldPeriodically(options.signal);
     while (scan.hasNext) {
       const page = await scan.nextPage();
-      for (const seq of page.seqs) {
-        options.signal?.throwIfAborted();
-        const found = this.#entryAt(seq);
-        const entry = found instanceof Promise ? await found : found;
-        if (entry !== undefined) yield entry;
+      for await (const entry of this.#entriesAt(page.seqs, options)) {
+        yield entry;
         await yieldTurn();
+        options.signal?.throwIfAborted();
       }
       scan.advance(page);
       await yieldTurn();
@@ -285,7 +292,8 @@ export class LogReader {
         if (step.done === true) return step.value;
         signal?.throwIfAborted();
         const { seq, next, rankedFrom } = step.value;
-        for await (const entry of this.#entriesAt([seq])) yield { ...entry, next, rankedFrom };
+        const shown = this.#entriesAt([seq], { withheld: this.#withheld });
+        for await (const entry of shown) yield { ...entry, next, rankedFrom };
         await yieldTurn();
       }
     } finally {
@@ -296,10 +304,16 @@ export class LogReader {
   #scanOptions(selection: Selection, chunks?: ChunkCursor): ScanOptions {
     const { order, limit = Number.POSITIVE_INFINITY, signal } = selection;
     const range = this.#range(selection);
-    return { ...range, order, limit, signal, source: this.#source(selection, range), chunks };
+    const withheld = selection.withheld === 'include' ? undefined : this.#withheld;
+    const source = this.#source(selection, range);
+    return { ...range, order, limit, signal, source, withheld, chunks };
   }
 
-  #source({ facets, textQuery, order, signal }: Selection, range: SeqRange): SeqSource | undefined {
+  #source(
+    { facets: wanted, textQuery, order, signal, withheld }: Selection,
+    range: SeqRange,
+  ): SeqSource | undefined {
+    const facets = withheld === 'include' ? orWithheld(wanted) : wanted;
     if (textQuery !== undefined)
       return this.#queries.matches({ textQuery, facets, order, signal }, range);
     if (facets.length === 0) return undefined;

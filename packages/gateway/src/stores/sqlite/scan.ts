@@ -16,6 +16,7 @@ import type { Order, ReadEnd, ReadPosition, Seq } from '../../log/log.ts';
 import type { Chunk } from './segments/chunks/chunk-bounds.ts';
 import type { ChunkCursor } from './segments/chunks/chunk-reader.ts';
 import type { SeqPage, SeqRange, SeqSource } from './seq-source.ts';
+import type { WithheldRanges } from './withholding/withheld-ranges.ts';
 
 /** Bytes that a page of texts should have, and the rows of the first page. */
 const PAGE_SIZE = 128 * 1024;
@@ -30,6 +31,8 @@ export interface ScanOptions extends SeqRange {
   readonly signal: AbortSignal | undefined;
   /** Finds the seqs, if the selection has not all of the range. */
   readonly source: SeqSource | undefined;
+  /** Leaves out what is withheld. */
+  readonly withheld: WithheldRanges | undefined;
   /** The chunks of the selected kind, if chunks can be used. */
   readonly chunks: ChunkCursor | undefined;
 }
@@ -45,7 +48,7 @@ export class Scan {
   #left: number;
   #last: Seq | undefined;
   #rows = FIRST_PAGE_ROWS;
-  /** The first entry of the chunk that was skipped last. */
+  /** The first entry of the oldest chunk that was skipped. */
   #skippedTo: Seq = Infinity;
   #pageStart: ReadPosition | undefined;
   /** The chunk after the last one that was read. It is next if no entry of the kind is between them. */
@@ -87,11 +90,9 @@ export class Scan {
     const at = this.#next ?? 0;
     this.#pageStart = this.position;
     const limit = Math.min(this.#rows, this.#left);
-    const { source } = this.#options;
-    if (source === undefined) return this.#consecutive(at, limit);
     const chunk = this.#followingChunk;
     if (chunk?.last === at) return { seqs: [at], chunk, next: chunk.previous };
-    const page = source.page(at, limit);
+    const page = this.#shownPage(at, limit);
     return page instanceof Promise
       ? page.then((found) => this.#upToChunk(found))
       : this.#upToChunk(page);
@@ -102,8 +103,7 @@ export class Scan {
     this.#last = chunk?.first ?? seqs.at(-1) ?? this.#last;
     this.#next = next;
     this.#left -= chunk?.count ?? seqs.length;
-    if (chunk !== undefined)
-      this.#followingChunk = this.#options.chunks?.find(this.#options.low, next ?? 0, this.#left);
+    if (chunk !== undefined) this.#followingChunk = this.#chunkFrom(next ?? 0);
   }
 
   /** Adapts the size of the next pages to the size of the texts. */
@@ -114,15 +114,36 @@ export class Scan {
 
   async end(): Promise<ReadEnd> {
     const last = this.#last;
-    const { source, signal } = this.#options;
-    if (source === undefined) return { last, more: this.#next !== undefined };
+    const { signal } = this.#options;
     for (let from = this.#next; from !== undefined;) {
       signal?.throwIfAborted();
-      const page = await source.page(from, 1);
+      const page = await this.#shownPage(from, 1);
       if (page.seqs.length > 0) return { last, more: true };
       from = page.next;
     }
     return { last, more: false };
+  }
+
+  #shownPage(at: Seq, limit: number): SeqPage | Promise<SeqPage> {
+    const { source, withheld, low, high, order } = this.#options;
+    const from = withheld?.next(at, order) ?? at;
+    if (from < low || from > high) return { seqs: [], next: undefined };
+    const page = source?.page(from, limit) ?? this.#consecutive(from, limit);
+    if (withheld === undefined) return page;
+    const shown = ({ seqs, next }: SeqPage): SeqPage => ({ seqs: withheld.shown(seqs), next });
+    return page instanceof Promise ? page.then(shown) : shown(page);
+  }
+
+  /** The newest chunk up to `last` that has nothing withheld: the log has the entries of the others. */
+  #chunkFrom(last: Seq): Chunk | undefined {
+    const { chunks, low, withheld } = this.#options;
+    for (let from = last; ;) {
+      const chunk = chunks?.find(low, from, this.#left);
+      if (chunk === undefined || withheld?.areIn({ low: chunk.first, high: chunk.last }) !== true)
+        return chunk;
+      this.#skippedTo = chunk.first;
+      from = chunk.first - 1;
+    }
   }
 
   #consecutive(at: Seq, limit: number): SeqPage {
@@ -139,7 +160,7 @@ export class Scan {
     const [first] = page.seqs;
     if (first === undefined || this.#left < MIN_ENTRIES_FOR_CHUNKS) return page;
     const from = first >= this.#skippedTo ? this.#skippedTo - 1 : first;
-    const chunk = this.#options.chunks?.find(this.#options.low, from, this.#left);
+    const chunk = this.#chunkFrom(from);
     if (chunk === undefined || chunk.last < (page.next ?? 0)) return page;
     if (chunk.last === first) return { seqs: [first], chunk, next: chunk.previous };
     return { seqs: page.seqs.filter((seq) => seq > chunk.last), next: chunk.last };

@@ -1,6 +1,5 @@
 /**
- * `GET /web/events`: as `/api/events`, with what pages show of each entry, as events `entry`. The first event says how
- * many cases of what was withheld there were, and all later ones are events: pages also show what entries answer.
+ * `GET /web/events`: as `/api/events`, with what pages show of each entry, as events `entry`.
  */
 import type { LogRange } from '../../../feed/follow.ts';
 import { streamChunk, type StreamChunk } from '../../../http/response/event-stream.ts';
@@ -13,11 +12,6 @@ import { pageEntryOf } from './page-entry.ts';
 
 export const sendEvents: DoorHandler = events(everythingScope, {
   name: 'page',
-  opening: {
-    event: 'head',
-    position: (log, after) => ({ head: after, log: log.id, cases: log.withheld() }),
-  },
-  cases: 'all',
   frame: pageFrames,
 });
 

@@ -15,6 +15,7 @@ import { openForReading, readMeta, readPragma } from '../database.ts';
 import type { DataPaths } from '../data-paths.ts';
 import { isMissing } from '../segment-record.ts';
 import { ENTRIES_TABLE } from './entry-row.ts';
+import { RANGES_TABLE } from '../withholding/withheld-ranges.ts';
 import { WITHHELD_TABLE } from '../withholding/withheld-table.ts';
 
 /** "OPGR": another one than that of logs from before the first release. */
@@ -31,6 +32,7 @@ const TABLES = `
     facets TEXT NOT NULL) STRICT;
   CREATE INDEX large_name ON large (name);
   ${WITHHELD_TABLE};
+  ${RANGES_TABLE};
   INSERT INTO meta VALUES ('name', lower(hex(randomblob(8))));
   `;
 
@@ -43,7 +45,7 @@ export function openLogForWriting(paths: DataPaths): DatabaseSync {
     if (readPragma(db, 'user_version') === 0) createLog(db);
     assertFormat(db, paths);
     // A log of an earlier version lacks some of it.
-    db.exec(WITHHELD_TABLE);
+    db.exec(`${WITHHELD_TABLE}; ${RANGES_TABLE}`);
     return db;
   } catch (error) {
     db.close();

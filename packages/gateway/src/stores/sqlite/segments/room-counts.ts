@@ -3,12 +3,12 @@ import type { RowReader, SeqSpan } from '../log/row-reader.ts';
 import type { EntryRow } from '../log/entry-row.ts';
 import type { CountsUntil, SharedSegments } from '../shared-segments.ts';
 
-type Counted = Pick<EntryRow, 'seq' | 'room' | 'kind' | 'time'>;
+type Counted = Pick<EntryRow, 'seq' | 'room' | 'kind' | 'time' | 'withheld'>;
 
 /** Entries of the log that are counted in a step. */
 const STEP = 8192;
 
-/** Counts entries, which must be added in the order of the log. */
+/** Counts entries that are not withheld. They must be added in the order of the log. */
 export class RoomTally {
   readonly #counts = new Map<string, RoomCount>();
 
@@ -16,8 +16,8 @@ export class RoomTally {
     this.addCounts(counts);
   }
 
-  add({ room, kind, seq, time }: Counted): void {
-    this.#add({ room, kind, count: 1, latest: { seq, time } });
+  add({ room, kind, seq, time, withheld }: Counted): void {
+    if (withheld === undefined) this.#add({ room, kind, count: 1, latest: { seq, time } });
   }
 
   /** Counts these entries of the log. Yields between some of them. */
@@ -49,6 +49,8 @@ export class RoomTally {
 export class RoomCounter {
   readonly #log: RowReader;
   readonly #segments: SharedSegments;
+  /** What the segments said last: once they say something else, entries may be withheld. */
+  #known: CountsUntil | undefined;
   #counted: CountsUntil = { until: 0, counts: [] };
 
   constructor(log: RowReader, segments: SharedSegments) {
@@ -58,7 +60,7 @@ export class RoomCounter {
 
   counts(head: Seq): readonly RoomCount[] {
     const known = this.#segments.counts;
-    if (known.until > this.#counted.until) this.#counted = known;
+    if (known !== this.#known) this.#counted = this.#known = known;
     const { until, counts } = this.#counted;
     if (until < head) {
       const tally = new RoomTally(counts);

@@ -7,7 +7,7 @@ import type { DataPaths } from '../data-paths.ts';
 import { segmentFolder } from '../segment-record.ts';
 
 /** Must change with the tables, with the tokenizer, and with which values are searched. */
-export const SEGMENT_FORMAT = 7;
+export const SEGMENT_FORMAT = 8;
 
 // `ascii` splits at spaces, and leaves the words of our own tokenizer as they are.
 const TABLES = `

@@ -10,6 +10,7 @@ import { DamageRegistry } from '../damage/damage-registry.ts';
 import { Scrubber, scrubProgress, storeScrubProgress } from '../damage/scrubber.ts';
 import { openForReading, readMeta } from '../database.ts';
 import { RowReader } from '../log/row-reader.ts';
+import { WithheldRanges } from '../withholding/withheld-ranges.ts';
 import { unfinished } from '../withholding/withheld-table.ts';
 import { StoreThread } from '../store-thread.ts';
 import { ChunkMaker } from './chunks/chunk-maker.ts';
@@ -71,6 +72,7 @@ const chunks = new ChunkMaker({
 const searching: SearchContext = {
   reader,
   shared,
+  withheld: new WithheldRanges(database),
   available: async (number) => {
     wake();
     await segments.available(number);
@@ -149,7 +151,7 @@ function onOutcome(fault?: Error): void {
 /** Takes the next short step of the thread's work, or waits until there is work. */
 async function next(): Promise<void> {
   woken = Promise.withResolvers();
-  removeWithheld();
+  await removeWithheld();
   const hasFollowed = follow();
   const hasWorked = (await segments.work()) || (!hasFollowed && (await chunks.work()));
   if (hasFollowed || hasWorked) await nextTick();
@@ -157,17 +159,18 @@ async function next(): Promise<void> {
 }
 
 /** Readers are told after nothing derived has it. Shown entries are indexed again after that. */
-function removeWithheld(): void {
+async function removeWithheld(): Promise<void> {
   const last = shared.withheldInLog;
   if (shared.derivedWithheld === last) return;
   const seqs = unfinished(database).map(({ seq }) => seq);
   const listed = JSON.stringify(seqs);
-  segments.removeWith(
+  const steps = segments.removeWith(
     seqs,
     // One that cannot be read now is made again.
     (number) =>
       reader.now(number, (index) => index.statement(NAMES).get(listed) !== undefined) ?? true,
   );
+  for await (const _ of steps) await nextTick();
   shared.derivedWithheld = last;
 }
 

@@ -107,8 +107,11 @@ export class Segments {
     this.#spoiled.set(spoiled.number, spoiled);
   }
 
-  /** Removes the segments that have these entries, and the segments in which `names` finds one of their authors. */
-  removeWith(seqs: readonly Seq[], names: (number: number) => boolean): void {
+  /**
+   * Removes the segments that have these entries, and the segments in which `names` finds one of their authors. Then
+   * counts again.
+   */
+  async *removeWith(seqs: readonly Seq[], names: (number: number) => boolean): Steps {
     const has = (seq: Seq): boolean => {
       const segment = this.#segments.get(this.#shared.numberOf(seq));
       // The next one may be a large entry that is being written.
@@ -118,6 +121,10 @@ export class Segments {
     const first = Math.min(...numbers);
     for (const number of this.#segments.keys())
       if (numbers.has(number) || (number > first && names(number))) this.#remove(number);
+    this.#tally = new RoomTally();
+    for (const { record, writer } of this.#segments.values())
+      this.#tally.addCounts(record?.counts ?? writer?.counts() ?? []);
+    yield* this.#count();
   }
 
   /** Resolves when the segment can be read. Rejects once it cannot be made. */

@@ -1,8 +1,8 @@
 /**
  * Withholds, hides and shows entries, in the writer's thread, in short steps. Between the steps, others append.
  * The first step is one transaction, which decides it for all of them. It lists them in the table
- * `withheld`; if they are many, later steps list them. The next steps mark their rows: from then on, every
- * reader gives them as withheld. The last steps erase the text: first from segments and chunks, whose
+ * `withheld`; if they are many, later steps list them. The next steps mark their rows: from then on, readers
+ * leave them out, whatever an index still has. The last steps erase the text: first from segments and chunks, whose
  * threads still need to read it, then from the rows, the files of large entries, and the WAL. A start goes
  * on with what is not erased. What is hidden stays in its rows and files. To show it takes the marks away, and
  * the segments are made again with it.
@@ -10,7 +10,7 @@
  * Invariant: What was withheld is in no file of the folder, in no answer of any door, and in no
  *   read that goes on.
  * Test: `packages/gateway/src/stores/sqlite/withholding.test.ts` “is in no file of the folder any
- *   more, and in no read that goes on” “takes its own place in every read that has paused before
+ *   more, and in no read that goes on” “is left out of every read that has paused before
  *   it is …” “stays or is withheld with all others, wherever the process is killed”
  * Test: `packages/gateway/src/doors/rest/withheld.test.ts` “is in no answer of any door, nor in
  *   what was cached before”
@@ -43,6 +43,7 @@ import {
   unfinished,
   type WithheldItem,
 } from './withheld-table.ts';
+import { makeRanges, rangeMarker } from './withheld-ranges.ts';
 import { flagsOf, sumOf } from '../log/entry-row.ts';
 import { rowEraser } from '../log/row-writer.ts';
 import { filesOf, finalPath } from '../large/large-files.ts';
@@ -71,6 +72,8 @@ export class Withholder {
     shared.withheld = lastWithheld(db);
     this.#isInWal = shared.withheld > 0;
     try {
+      using log = openLogForRepair(paths);
+      makeRanges(log);
       while (!this.#list());
       while (!this.#mark());
     } catch (error) {
@@ -206,6 +209,7 @@ class WithholdingLog implements Disposable {
   readonly #mark: StatementSync;
   readonly #finish: StatementSync;
   readonly #isTaken: StatementSync;
+  readonly #markRange: ReturnType<typeof rangeMarker>;
   readonly erase: (seq: Seq) => void;
   readonly list: (item: WithheldItem) => void;
 
@@ -215,6 +219,7 @@ class WithholdingLog implements Disposable {
     this.#mark = this.db.prepare('UPDATE entries SET flags = ?, sum = ? WHERE seq = ?');
     this.#finish = this.db.prepare('UPDATE withheld SET isErased = isErased | 1 WHERE seq = ?');
     this.#isTaken = this.db.prepare('SELECT 1 FROM withheld WHERE seq = ? AND isErased < 4');
+    this.#markRange = rangeMarker(this.db);
     this.erase = rowEraser(this.db, this.#log);
     this.list = caseLister(this.db);
   }
@@ -227,6 +232,7 @@ class WithholdingLog implements Disposable {
     const { file, marked, portability, storedFacets } = stored;
     const flags = flagsOf({ large: file, marked, portability, isWithheld });
     this.#mark.run(flags, sumOf(flags, storedFacets, file), seq);
+    this.#markRange(seq, isWithheld);
   }
 
   finish(seq: Seq): void {

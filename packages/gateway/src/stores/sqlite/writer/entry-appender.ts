@@ -36,6 +36,7 @@ import { KeyLookup } from './key-lookup.ts';
 import { Keys } from './keys.ts';
 import type { EntryRow } from '../log/entry-row.ts';
 import { type NewRow, RowWriter } from '../log/row-writer.ts';
+import { rangeMarker } from '../withholding/withheld-ranges.ts';
 import { insertWithheldEarly, setHidden, withheldInserter } from '../withholding/withheld-table.ts';
 
 const COMMA = Buffer.from(',');
@@ -49,6 +50,7 @@ export class EntryAppender {
   readonly keys: Keys;
   readonly #lookup: KeyLookup;
   readonly #insertWithheld: ReturnType<typeof withheldInserter>;
+  readonly #markRange: ReturnType<typeof rangeMarker>;
   readonly #linker = new Linker();
   readonly #previousLink = Buffer.alloc(FIRST_LINK.length);
   #seq = 0;
@@ -62,6 +64,7 @@ export class EntryAppender {
     this.keys = new Keys(paths, db, this.#reader);
     this.#lookup = new KeyLookup(paths, this.#reader, this.keys);
     this.#insertWithheld = withheldInserter(db);
+    this.#markRange = rangeMarker(db);
   }
 
   get seq(): Seq {
@@ -110,6 +113,7 @@ export class EntryAppender {
     const facets = withheldFacets(kind, room, threadIn(draft.facets));
     const left = { kind, room, facets, body: Buffer.alloc(0), large: undefined };
     this.#store(left, { time, salt: NO_SALT, key, isWithheld: true });
+    this.#markRange(seq, true);
     if (key !== undefined) this.keys.put(keyIn(key), seq);
     insertWithheldEarly(this.#db, seq, form);
     return { outcome: 'appended', seq, time, salt };
@@ -137,6 +141,7 @@ export class EntryAppender {
     this.#store(copy, { time, salt, key: keyHash, isWithheld: withheld !== undefined });
     if (withheld !== undefined) {
       this.#insertWithheld(seq, withheld, true);
+      this.#markRange(seq, true);
       this.#hasWithheld = true;
     }
     return undefined;

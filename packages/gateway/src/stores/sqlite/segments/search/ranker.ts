@@ -6,6 +6,7 @@
  */
 import type { Seq } from '../../../../log/log.ts';
 import type { SeqRange } from '../../seq-source.ts';
+import type { WithheldRanges } from '../../withholding/withheld-ranges.ts';
 import type { IndexConnection } from '../segment-database.ts';
 import { IN_ROWS, MatchQuery } from './match-query.ts';
 import type { RankedRequest } from './search-calls.ts';
@@ -53,21 +54,38 @@ export function* rankSection(
   { low, high, ...conditions }: Omit<RankedRequest, 'skip' | 'limit'>,
   sink: RankSink,
 ): SearchSteps<Seq> {
-  const { shared, maxRanked = MAX_RANKED } = context;
+  const { shared, withheld, maxRanked = MAX_RANKED } = context;
   const query = new MatchQuery(conditions);
   let ranked = 0;
   for (let at = high; at >= low;) {
     const number = shared.segments.numberOf(at);
     const range = { low: Math.max(low, shared.segments.firstOf(number)), high: at };
-    const found = yield* inSegment(context, number, query, (matches) =>
-      rankIn(matches, query, range, sink.limit),
-    );
-    for (const match of found.best) sink.add(match);
+    const rank = (limit: number): SearchSteps<Ranked> =>
+      inSegment(context, number, query, (matches) => rankIn(matches, query, range, limit));
+    let found = yield* rank(sink.limit);
+    let best = withoutWithheld(found.best, withheld);
+    // The index still has what was withheld just now: others may have been left out for it.
+    if (best.length < found.best.length && sink.limit >= 0) {
+      found = yield* rank(-1);
+      best = withoutWithheld(found.best, withheld);
+    }
+    for (const match of best) sink.add(match);
     ranked += found.count * query.terms;
     if (ranked >= maxRanked) return range.low;
     at = range.low - 1;
   }
   return low;
+}
+
+function withoutWithheld(
+  matches: readonly RankedSeq[],
+  withheld: WithheldRanges,
+): readonly RankedSeq[] {
+  const seqs = matches.map(({ seq }) => seq).toSorted((a, b) => a - b);
+  const shown = withheld.shown(seqs);
+  if (shown === seqs) return matches;
+  const left = new Set(shown);
+  return matches.filter(({ seq }) => left.has(seq));
 }
 
 interface Ranked {

@@ -14,6 +14,7 @@
 import { GatewayError } from '@open-presence/protocol';
 
 import type { SeqPage } from '../../seq-source.ts';
+import type { WithheldRanges } from '../../withholding/withheld-ranges.ts';
 import type { SharedState } from '../../shared-state.ts';
 import type { SegmentReader } from '../segment-reader.ts';
 import { pageAcross } from './facet-source.ts';
@@ -28,6 +29,7 @@ const MAX_TRIES = 4;
 export interface SearchContext {
   readonly reader: SegmentReader;
   readonly shared: SharedState;
+  readonly withheld: WithheldRanges;
   /** Resolves when the segment can be read. */
   readonly available: (number: number) => Promise<void>;
   /** For tests: see `ranker.ts`. */

@@ -20,6 +20,8 @@ import { dataPathsIn } from '../../data-paths.ts';
 import { SharedState } from '../../shared-state.ts';
 import type { StoreChange } from '../../store-thread.ts';
 import { openSqliteLog } from '../../store.ts';
+import { openForReading } from '../../database.ts';
+import { WithheldRanges } from '../../withholding/withheld-ranges.ts';
 import { SegmentReader } from '../segment-reader.ts';
 import { rankedPages } from './ranked-results.ts';
 import type { RankedPage } from './search-calls.ts';
@@ -142,7 +144,9 @@ describe('words in the SQLite store', () => {
     const shared = new SharedState(log.connect().shared);
     using reader = new SegmentReader(dataPathsIn(folder), shared.segments, () => assert.fail());
     const available = async (): Promise<void> => assert.fail();
-    const context = { reader, shared, available, maxRanked: 1 };
+    using db = openForReading(dataPathsIn(folder).log);
+    const withheld = new WithheldRanges(db);
+    const context = { reader, shared, available, withheld, maxRanked: 1 };
     const sectionOf = (seq: Seq): number => Math.floor((seq - 1) / 16_384);
     // The large entry has a word more than those that are as frequent in it.
     const rankOf = (seq: Seq): number => (seq > many ? -1 : (seq - 1) % 3);
