@@ -13,6 +13,9 @@ missing=()
 for package in strace chromium-headless-shell curl python3 mypy fish zsh openssl caddy nginx haproxy jq perl ruby; do
   command -v "$package" >/dev/null || missing+=("$package")
 done
+for module in httpx requests; do
+  /usr/bin/python3 -c "import $module" 2>/dev/null || missing+=("python3-$module")
+done
 command -v php >/dev/null || missing+=(php-cli)
 command -v go >/dev/null || missing+=(golang-go)
 command -v xmllint >/dev/null || missing+=(libxml2-utils)

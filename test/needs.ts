@@ -19,6 +19,8 @@ const FOLDERS = [...(process.env['PATH'] ?? '').split(delimiter), '/usr/sbin', '
 const PROBES = {
   chromium: () => chromiumPath() !== undefined,
   'nats-server': () => runs(join(import.meta.dirname, '../scripts/nats-server.sh')),
+  'python3-httpx and python3-requests': () =>
+    runs('/usr/bin/python3', '-c', 'import httpx, requests'),
   /** It needs pseudo-terminals, which a bare root folder has not. */
   script: () => runs('script', '--quiet', '--return', '--command', 'true', '/dev/null'),
   /** A process may trace another, and make its system calls fail. */

@@ -89,12 +89,16 @@ export const entries: readonly Case[] = [
       'huge numbers': _,
       'names with NUL first': __,
       'lone surrogates': halves = '',
+      'unescaped unusual characters': unusual = '',
       ...portable
     } = SPELLINGS;
     const said = Object.values(portable).join(',');
     const half = uniqueName();
-    await gateway.contribute('seeds', `{"identity":"${half}",${halves}}`);
-    const replaced = halves.replaceAll(/\\ud[89a-f]../gi, String.raw`\ufffd`);
+    await gateway.contribute('seeds', `{"identity":"${half}",${halves},${unusual}}`);
+    const replaced = `${halves},${unusual}`
+      .replaceAll(/\\ud[89a-f]../gi, String.raw`\ufffd`)
+      .replaceAll('\u2028', String.raw`\u2028`)
+      .replaceAll('\u2029', String.raw`\u2029`);
     assert.equal(
       (await gateway.by(half, '/api/seeds'))[0]?.body,
       `"identity":"${half}",${replaced}`,
@@ -113,10 +117,12 @@ export const entries: readonly Case[] = [
   check('4.8', 'portable', async (gateway) => {
     const identity = uniqueName();
     const half = await seeds(gateway, String.raw`"identity":"${identity}","\ud83d":"\ude00"`);
+    const lines = await seeds(gateway, `"identity":"${identity}","a":"1\u20282\u20293\u0085"`);
     const huge = await seeds(gateway, `"identity":"${identity}","n":1e999`);
     const named = await seeds(gateway, String.raw`"identity":"${identity}","\u0000":1`);
     assert.equal((await gateway.read(half.path)).text, half.text);
     assert.equal((await gateway.read(huge.path)).text, huge.text);
+    assert.equal((await gateway.read(lines.path)).text, lines.text);
     const { entries: listed } = await gateway.list(query('/api/seeds', [['identity', identity]]));
     assert.deepEqual(
       listed.map(({ body }) => body),
@@ -124,6 +130,7 @@ export const entries: readonly Case[] = [
         ...[named, huge].map(
           ({ path, text }) => `"omitted":{"path":"${path}","size":${Buffer.byteLength(text)}}`,
         ),
+        String.raw`"identity":"${identity}","a":"1\u20282\u20293\u0085"`,
         String.raw`"identity":"${identity}","\ufffd":"\ufffd"`,
       ],
     );

@@ -54,7 +54,7 @@ async function everythingWorks(gateway: Gateway, headers: Headers): Promise<void
   }
 }
 
-type Form = 'exact' | 'halves' | 'omitted';
+type Form = 'exact' | 'respelled' | 'omitted';
 
 /** Says `more`, reads it back as it was spelled, and finds the entry in a listing in the given form. */
 async function keeps(
@@ -69,7 +69,7 @@ async function keeps(
   assert.ok(exact.body === said, 'read as it was spelled');
   const listed = {
     exact: said,
-    halves: said.replaceAll(String.raw`\ud83d`, String.raw`\ufffd`),
+    respelled: said.replaceAll(String.raw`\ud83d`, String.raw`\ufffd`),
     omitted: `"omitted":{"path":"${entry.path}","size":${Buffer.byteLength(exact.text)}}`,
   }[form];
   const [found, ...others] = await gateway.by(identity, '/api/seeds');
@@ -144,7 +144,7 @@ export const openness: readonly Case[] = [
       async (gateway) => {
         const text = 'Слова та 言葉 and 😀. '.repeat(size).slice(0, size);
         // The cut may go through a surrogate pair.
-        const form = text.isWellFormed() ? 'exact' : 'halves';
+        const form = text.isWellFormed() ? 'exact' : 'respelled';
         await keeps(gateway, uniqueName(), `"text":${JSON.stringify(text)}`, form);
       },
       `${size} characters`,
@@ -159,7 +159,7 @@ export const openness: readonly Case[] = [
       'omitted',
     );
     const halves = String.raw`\ud83d\u0041\/`.repeat(MIB / 14);
-    await keeps(gateway, uniqueName(), `"s":"${halves}"`, 'halves');
+    await keeps(gateway, uniqueName(), `"s":"${halves}"`, 'respelled');
   }),
   check('1.2', 'deep-nesting', async (gateway) => {
     const depth = 100_000;

@@ -109,7 +109,7 @@ export const ENTRIES_AND_LISTINGS = {
   },
   '4.8': {
     portable:
-      'Beside others, half a surrogate pair is \\ufffd, and what readers refuse is omitted; alone, both are exact.',
+      'Beside others, half a surrogate pair is \\ufffd, U+0085, U+2028 and U+2029 are escaped, and what readers refuse is omitted; alone, all are exact.',
   },
   '5': {
     rooms: '/api/rooms lists every room with slug, title, description, path, entries, latest.',

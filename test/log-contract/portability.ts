@@ -11,9 +11,13 @@ import { assertSameBytes, collect, join, type Open, type Reopenable } from './fi
 /** Makes an entry large: it gets a file of its own. */
 const PAD = `,"pad":"${Buffer.from(bodyOf(1_000_000, 1)).toString('latin1').slice(9)}`;
 const MEMBERS = { members: { identity: ['odd'] } };
-const HALVES = { portability: 'halves', body: String.raw`"a":"x \ud83d"`, ...MEMBERS } as const;
+const RESPELLED = {
+  portability: 'respelled',
+  body: `"a":"\u2028 ${String.raw`\ud83d`}"`,
+  ...MEMBERS,
+} as const;
 const OMITTED = { portability: 'omitted', body: '"a":1e999', ...MEMBERS } as const;
-const SMALL: readonly DraftFields[] = [HALVES, OMITTED, MEMBERS];
+const SMALL: readonly DraftFields[] = [RESPELLED, OMITTED, MEMBERS];
 const LARGE: readonly DraftFields[] = SMALL.map((fields) => ({
   ...fields,
   body: (fields.body ?? '"a":1').toString() + PAD,

@@ -34,7 +34,9 @@ export function textOf(entry: ModelEntry): string {
 const STRING = /"(?:[^"\\]|\\[^])*"/g;
 const NUMBER = /-?\d[\d.eE+-]*/g;
 const ESCAPE =
-  /\\u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2}|\\u[dD][89a-fA-F][\da-fA-F]{2}|\\[^]/g;
+  /\\u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2}|\\u[dD][89a-fA-F][\da-fA-F]{2}|\\[^]|[\u0085\u2028\u2029]/g;
+
+const LINE_END = /[\u0085\u2028\u2029]/;
 
 /** What it is where it stands beside others (PROTOCOL.md section 4.8). No body here is nested deeply. */
 export function portableText(entry: ModelEntry): string {
@@ -44,7 +46,12 @@ export function portableText(entry: ModelEntry): string {
     return `${ownText(entry)},"omitted":{"path":"/api/entries/${entry.id}","size":${size}}}`;
   }
   const body = entry.body.replace(ESCAPE, (escape) =>
-    /^\\u[dD][89a-fA-F]..$/.test(escape) ? String.raw`\ufffd` : escape,
+    /^\\u[dD][89a-fA-F]..$/.test(escape)
+      ? String.raw`\ufffd`
+      : escape.replace(
+          LINE_END,
+          (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+        ),
   );
   return textOf({ ...entry, body });
 }

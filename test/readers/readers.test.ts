@@ -3,6 +3,8 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { Readable } from 'node:stream';
 import { after, before, suite, test } from 'node:test';
 import { promisify } from 'node:util';
 
@@ -11,7 +13,7 @@ import { asArray, asObject, asString, parseJson } from '../../conformance/value.
 import { dataFolder, startGatewayProcess } from '../gateway-process.ts';
 import { CLIENTS } from '../mcp/clients.ts';
 import { needs } from '../needs.ts';
-import { HALVES, OMITTED, sayOddEntries } from './odd-members.ts';
+import { RESPELLED, OMITTED, sayOddEntries } from './odd-members.ts';
 
 const run = promisify(execFile);
 
@@ -24,6 +26,28 @@ func main() {
     if err := json.Unmarshal(bytes, &value); err != nil { fmt.Println(name, err) }
   }
 }`;
+
+/** Prints how many lines each way of reading them gives. */
+const LINES = `import httpx, json, requests, sys
+listing = sys.argv[1] + "/api/entries"
+events = sys.argv[1] + "/api/events?after=0&limit=" + sys.argv[2]
+def count(lines):
+    found = [json.loads(line) for line in lines]
+    print(sum("id" in one for one in found), end=" ")
+def data(lines):
+    for line in lines:
+        assert line == "" or line.startswith((":", "id: ", "event: ", "data: ", "retry: ")), line
+        if line.startswith("data: "): yield line[6:]
+ndjson = {"accept": "application/x-ndjson"}
+stream = {"accept": "text/event-stream"}
+with httpx.stream("GET", listing, headers=ndjson) as answer: count(answer.iter_lines())
+with httpx.stream("GET", events, headers=stream) as answer: count(data(line.rstrip("\\n") for line in answer.iter_lines()))
+for url, headers, of in ((listing, ndjson, iter), (events, stream, data)):
+    answer = requests.get(url, headers=headers, stream=True)
+    answer.encoding = "utf-8"
+    count(of(answer.iter_lines(decode_unicode=True)))
+    count(of(requests.get(url, headers=headers).content.decode().splitlines()))
+`;
 
 /** Each prints the files that it cannot read. */
 const READERS = {
@@ -84,7 +108,7 @@ suite('every door is read by', () => {
     const seeker = String.raw`{"ai_identity":"x \ud83d","seeking":["presence","\ud83d"]}`;
     await post('/api/resonance', seeker);
     const exact = new Map<string, string>();
-    for (const member of [...HALVES, ...OMITTED])
+    for (const member of [...RESPELLED, ...OMITTED])
       for (const padding of ['', `,"pad":"${'p'.repeat(70_000)}"`]) {
         const said = `${WHO},${member}${padding}`;
         const answer = await fetch(`${url}/api/garden`, { method: 'POST', body: `{${said}}` });
@@ -96,7 +120,7 @@ suite('every door is read by', () => {
       assert.ok(text.endsWith(`,${said}}`), path);
     }
     const [first = ''] = exact.keys();
-    for (const member of [...HALVES, ...OMITTED])
+    for (const member of [...RESPELLED, ...OMITTED])
       await post('/api/seeds', `{"inReplyTo":"${first}",${member}}`);
     const documents: string[] = [];
     for (const path of [
@@ -183,11 +207,44 @@ test('the official MCP clients read and search what common readers refuse', asyn
     await using caller = await connect(gateway.url);
     const read = await caller.call('read', { order: 'oldest' });
     assert.equal(read.isError, false);
-    assert.equal(said(read).length, 2 * (HALVES.length + OMITTED.length));
+    assert.equal(said(read).length, 2 * (RESPELLED.length + OMITTED.length));
     const found = await caller.call('search', { q: 'quokka' });
     assert.equal(found.isError, false);
     assert.equal(said(found).length, 2);
   }
+});
+
+suite('what is said line by line is read by', () => {
+  let gateway: Awaited<ReturnType<typeof startGatewayProcess>>;
+  const count = RESPELLED.length + OMITTED.length;
+
+  before(async () => {
+    gateway = await startGatewayProcess();
+    await sayOddEntries(gateway.url);
+  });
+  after(() => gateway[Symbol.asyncDispose]());
+
+  test('httpx and requests', needs('python3-httpx and python3-requests'), async () => {
+    const { stdout } = await run('/usr/bin/python3', ['-c', LINES, gateway.url, `${2 * count}`]);
+    assert.equal(stdout, `${2 * count} `.repeat(6));
+  });
+
+  test('the readline of Node, from the gateway and the command', async () => {
+    const headers = { accept: 'application/x-ndjson' };
+    const { body } = await fetch(`${gateway.url}/api/entries`, { headers });
+    assert.ok(body !== null);
+    const args = ['presence.js', 'read', '--json', '--url', gateway.url];
+    const cwd = join(import.meta.dirname, '../../packages/cli');
+    const { stdout } = await run(process.execPath, args, { cwd, maxBuffer: 2 ** 30 });
+    for (const input of [Readable.fromWeb(body), Readable.from([stdout])]) {
+      let read = 0;
+      for await (const line of createInterface({ input })) {
+        asObject(parseJson(line));
+        read += 1;
+      }
+      assert.equal(read, 2 * count);
+    }
+  });
 });
 
 /** The data of the first events of an endless stream. */

@@ -1,4 +1,6 @@
 /** `presence notices`: shows, closes and erases private notices to the owner, beside a running gateway or on its folder. */
+import { portableJson } from '@open-presence/protocol';
+
 import {
   CLOSE_NOTICE_PATH,
   ERASE_NOTICE_PATH,
@@ -67,7 +69,7 @@ export function noticesCommand(context: ProcessContext): Command {
 async function print(output: Output, json: boolean, events: AsyncIterable<Notice>): Promise<void> {
   let isText = false;
   for await (const event of events) {
-    if (json) await output.write(`${JSON.stringify(event)}\n`);
+    if (json) await output.write(`${portableJson(event)}\n`);
     else if (typeof event['text'] === 'string') {
       isText = true;
       await output.write(safeText(event['text']));

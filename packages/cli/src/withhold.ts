@@ -5,7 +5,7 @@
 import { createInterface } from 'node:readline/promises';
 
 import { NAMES_PATH } from '@open-presence/gateway';
-import { KINDS } from '@open-presence/protocol';
+import { KINDS, portableJson } from '@open-presence/protocol';
 import { Command, InvalidArgumentError, Option } from 'commander';
 
 import { addGuide } from './command-guide.ts';
@@ -187,7 +187,7 @@ async function hideName(
   for await (const found of access.request(NAMES_PATH, { name, to: state }, signal)) {
     const names = Array.isArray(found['hidden']) ? found['hidden'].map(String) : [];
     const text = names.length === 0 ? 'No name is hidden.' : `Hidden: ${names.join(', ')}`;
-    const shown = json === true ? JSON.stringify(found) : text;
+    const shown = json === true ? portableJson(found) : text;
     await new Output(context, signal).write(`${shown}\n`);
   }
 }
@@ -211,7 +211,7 @@ async function run(context: ProcessContext, given: Task): Promise<void> {
     const ids = entries.map(({ id }) => id);
     const shown = options.dryRun === true ? { sample: ids } : { first: ids };
     const result = { selected, [state]: changed, alreadyWithheld, ...shown };
-    await output.write(`${JSON.stringify(result)}\n`);
+    await output.write(`${portableJson(result)}\n`);
   } else if (isConfirmed) await output.write(`${entryCount(changed)} ${state}.\n`);
   else if (options.dryRun !== true && selected > 0) throw new Error('it was not confirmed');
 }

@@ -12,6 +12,7 @@ export type * from './language/field-schema.ts';
 export * from './kinds.ts';
 export type * from './language/language-schema.ts';
 export * from './language/language.ts';
+export * from './portable-json.ts';
 export * from './problem.ts';
 export * from './status.ts';
 export * from './paths.ts';

@@ -100,7 +100,7 @@ export function problemDocument(error: GatewayError, title: string): Record<stri
 }
 
 /** Controls, and characters that change the direction of the text around the quotation. */
-const UNREADABLE = /[\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+const UNREADABLE = /[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 const LONGEST_QUOTED = 100;
 
 /** Quotes a caller's value for a `detail`, and cuts a long one. */

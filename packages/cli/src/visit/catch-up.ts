@@ -1,5 +1,6 @@
 /** `presence catch-up`: shows what concerns a visitor who comes back, and where to go on. */
 import type { CatchUpDocument, ConcernDocument } from '@open-presence/client';
+import { portableJson } from '@open-presence/protocol';
 import { Command } from 'commander';
 
 import type { ProcessContext } from '../process-context.ts';
@@ -45,7 +46,7 @@ export function catchUpCommand(context: ProcessContext): Command {
         );
       const { after, before, budget, wait } = options;
       const found = await gateway.catchUp({ after, before, budget, wait, signal });
-      const text = output.isTerminal && !json ? view(found, output) : `${JSON.stringify(found)}\n`;
+      const text = output.isTerminal && !json ? view(found, output) : `${portableJson(found)}\n`;
       await output.write(text);
       const { address: url, identity, seen } = gateway;
       if (at.isRemembered && seen !== undefined)

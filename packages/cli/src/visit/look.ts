@@ -1,4 +1,5 @@
 /** `presence who`, `rooms` and `search`. */
+import { portableJson } from '@open-presence/protocol';
 import { Command, Option } from 'commander';
 
 import type { ProcessContext } from '../process-context.ts';
@@ -23,7 +24,7 @@ export function whoCommand(context: ProcessContext): Command {
 async function showPresence(at: Visit, room: string | undefined): Promise<void> {
   const { gateway, output, json, signal } = at;
   const presence = await gateway.presence({ room, signal });
-  if (json || !output.isTerminal) return await output.write(`${JSON.stringify(presence)}\n`);
+  if (json || !output.isTerminal) return await output.write(`${portableJson(presence)}\n`);
   const { here, lately } = presence;
   const row = (visitor: Row, time: string): string[] => [
     cut(safeLine(visitor.identity), LONGEST_NAME),
@@ -53,7 +54,7 @@ export function roomsCommand(context: ProcessContext): Command {
   return command.action(async (options: VisitorOptions) => {
     await visit(context, options, async ({ gateway, output, json, signal }) => {
       const rooms = await gateway.rooms({ signal });
-      if (json || !output.isTerminal) return await output.write(`${JSON.stringify({ rooms })}\n`);
+      if (json || !output.isTerminal) return await output.write(`${portableJson({ rooms })}\n`);
       const rows = rooms.map(({ slug, entries, latest, title, description }) => [
         output.style('bold', slug),
         entries.toLocaleString('en'),
@@ -92,7 +93,7 @@ async function find(
   let count = 0;
   for await (const result of gateway.search(words.join(' '), { limit: most, order, signal })) {
     count += 1;
-    await output.write(isPretty ? entryView(result.entry, output) : `${JSON.stringify(result)}\n`);
+    await output.write(isPretty ? entryView(result.entry, output) : `${portableJson(result)}\n`);
   }
   if (isPretty && count === 0) notify('Nothing was found.');
 }

@@ -8,7 +8,7 @@ import {
   type StreamChunk,
 } from '../http/response/event-stream.ts';
 import { vary } from '../http/response/headers.ts';
-import { replaceHalves } from '../json/half-surrogates.ts';
+import { respelled } from '../json/portable-spelling.ts';
 import type { DoorRequest } from './context.ts';
 
 /** Writes the frames of an event stream, each without the empty line at its end. */
@@ -68,5 +68,5 @@ async function writeEvents(
 
 function frame(text: string): StreamChunk {
   // A cursor, unused here, marks the end of a whole event: comments may follow.
-  return streamChunk(replaceHalves(Buffer.from(`${text}\n\n`)), 0);
+  return streamChunk(respelled(Buffer.from(`${text}\n\n`)), 0);
 }

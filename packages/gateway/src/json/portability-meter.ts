@@ -1,5 +1,6 @@
 /** Finds out what in a JSON text common readers refuse (PROTOCOL.md section 4.8). */
 import type { Portability } from '../log/portability.ts';
+import { hasLineEnd } from './portable-spelling.ts';
 
 /** Ruby refuses more than 100 levels; an answer adds some to those of an entry. */
 const MAX_DEPTH = 64;
@@ -13,14 +14,14 @@ const NONE = new Uint8Array(0);
 
 export class PortabilityMeter {
   #isOmitted = false;
-  #hasHalves = false;
+  #isRespelled = false;
   /** Where the current number starts in the piece, and what the pieces before have of it. */
   #numberFrom = 0;
   #number: Uint8Array = NONE;
 
   get result(): Portability {
     if (this.#isOmitted) return 'omitted';
-    return this.#hasHalves ? 'halves' : 'exact';
+    return this.#isRespelled ? 'respelled' : 'exact';
   }
 
   omit(): void {
@@ -33,8 +34,13 @@ export class PortabilityMeter {
   }
 
   /** The escape of half a surrogate pair has no other half beside it. */
-  half(): void {
-    this.#hasHalves = true;
+  respell(): void {
+    this.#isRespelled = true;
+  }
+
+  /** `piece`: whole characters. */
+  lineEnds(piece: Uint8Array): void {
+    this.#isRespelled ||= hasLineEnd(piece);
   }
 
   /** `at`: in the piece that is being read. */
@@ -62,9 +68,9 @@ export class PortabilityMeter {
   }
 }
 
-/** An escape of a surrogate or of NUL, many digits in a row, or a number whose exponent has two digits. */
+/** What may be the end of a line, an escape of a surrogate or of NUL, many digits in a row, or a number whose exponent has two digits. */
 const SUSPECT =
-  /\\u(?:[dD][89a-fA-F]|0000)|\d(?:(?<!\d\d)\d{289}|[eE]\+?\d\d(?<=(?:^|[\s,:[])-?[\d.]+[eE]\+?\d\d))/;
+  /[\u0085\u2028\u2029]|\\u(?:[dD][89a-fA-F]|0000)|\d(?:(?<!\d\d)\d{289}|[eE]\+?\d\d(?<=(?:^|[\s,:[])-?[\d.]+[eE]\+?\d\d))/;
 
 /** Whether a JSON text is surely `exact`. Only a scanner knows of some that are. */
 export function isSurelyExact(bytes: Uint8Array, text: string): boolean {

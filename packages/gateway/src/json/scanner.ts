@@ -17,7 +17,7 @@ import type { GatewayError } from '@open-presence/protocol';
 
 import type { Portability } from '../log/portability.ts';
 import type { JsonHandler, ValueType } from './handler.ts';
-import { isHigh, isLow } from './half-surrogates.ts';
+import { isHigh, isLow } from './portable-spelling.ts';
 import { NestingStack } from './nesting-stack.ts';
 import { PortabilityMeter } from './portability-meter.ts';
 import * as tables from './scanner-tables.ts';
@@ -100,6 +100,7 @@ export class JsonScanner {
 
   #piece(bytes: Uint8Array): void {
     this.#handler.startPiece(bytes, this.#offset);
+    this.#portability.lineEnds(bytes);
     let at = this.#offset === 0 && startsWithMark(bytes) ? 3 : 0;
     const { length } = bytes;
     while (at < length) {
@@ -288,7 +289,7 @@ export class JsonScanner {
       this.#high = unit;
       this.#state = STRING;
     } else {
-      if (isLow(unit)) this.#portability.half();
+      if (isLow(unit)) this.#portability.respell();
       this.#endEscape(unit);
     }
   }
@@ -302,7 +303,7 @@ export class JsonScanner {
   /** Reports the high surrogate that no low one follows. */
   #endHigh(): void {
     if (this.#high === 0) return;
-    this.#portability.half();
+    this.#portability.respell();
     if (this.#wantsText) this.#handler.escaped(this.#high);
     this.#high = 0;
   }

@@ -26,9 +26,10 @@ export async function entryWithId(
   return entry?.metadata.id === id.toLowerCase() ? entry : undefined;
 }
 
-/** The exact entry in place of one that its portable form omits: parts of its text can be shown. */
+/** The exact entry in place of one that its portable form omits, or whose size that form changes: parts of its text can be shown. */
 export async function withText(log: Pick<Log, 'entry'>, entry: Entry): Promise<Entry> {
-  if (entry.portability !== 'omitted') return entry;
+  const isWhole = entry.portability === 'respelled' && entry.text !== undefined;
+  if (entry.portability === undefined || isWhole) return entry;
   return (await log.entry(entry.metadata.seq, 'exact')) ?? entry;
 }
 

@@ -129,9 +129,10 @@ async function* followedEntries(
 async function artifactOf(context: DoorRequest, entry: Entry): Promise<Artifact> {
   const { id, kind, seq } = entry.metadata;
   return {
-    ...NO_ARTIFACT,
     artifactId: id,
     name: kind,
+    description: '',
+    extensions: [],
     parts: [visitorPart(context, { entry: await entryValue(entry) })],
     metadata: { seq },
   };

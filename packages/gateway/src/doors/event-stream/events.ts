@@ -16,7 +16,7 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { GatewayError } from '@open-presence/protocol';
+import { GatewayError, portableJson } from '@open-presence/protocol';
 
 import { nextTurn } from '../../fair-turns.ts';
 import { follow, type LogRange } from '../../feed/follow.ts';
@@ -121,7 +121,7 @@ function headEvent(
   { after, notes }: StreamStart,
 ): StreamChunk {
   const { event, position } = framing.opening ?? PLAIN_OPENING;
-  const data = JSON.stringify({
+  const data = portableJson({
     ...position(log, after),
     ...(notes.length > 0 ? { notes } : {}),
   });
@@ -253,7 +253,7 @@ function reportPresence(
   return app.presence.watch(({ identity, state, room = null, time }) => {
     if (rooms.length > 0 && (room === null || !rooms.includes(room))) return;
     const timestamp = new Date(time).toISOString();
-    const data = JSON.stringify({ identity, state, room, timestamp });
+    const data = portableJson({ identity, state, room, timestamp });
     stream.writeIfIdle(streamChunk(Buffer.from(`event: ${PRESENCE}\ndata: ${data}\n\n`)));
   });
 }

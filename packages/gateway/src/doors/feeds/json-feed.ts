@@ -1,4 +1,6 @@
 /** Writes a page as JSON Feed 1.1 (https://www.jsonfeed.org/version/1.1/). */
+import { portableJson } from '@open-presence/protocol';
+
 import type { Item } from './item.ts';
 import type { Page } from './page.ts';
 
@@ -6,7 +8,7 @@ export function jsonFeedOf(page: Page): string {
   const { language, text, base, links, next } = page;
   const feed = {
     version: 'https://jsonfeed.org/version/1.1',
-    title: page.title.toWellFormed(),
+    title: page.title,
     home_page_url: base + page.page,
     ...(links === undefined ? {} : { feed_url: base + links.first }),
     description: text(language.labels.trust),
@@ -14,18 +16,18 @@ export function jsonFeedOf(page: Page): string {
     authors: [{ name: text(language.service), url: `${base}/` }],
     items: page.items.map((item) => itemOf(item, page)),
   };
-  return `${JSON.stringify(feed)}\n`;
+  return `${portableJson(feed)}\n`;
 }
 
 function itemOf(item: Item, { base, language, text: localized }: Page): object {
   const url = base + item.page;
   const entry = base + item.path;
-  const text = item.text.toWellFormed();
+  const text = item.text;
   const { truncatedSize } = item;
   return {
     id: `urn:uuid:${item.id}`,
     url,
-    title: item.title.toWellFormed(),
+    title: item.title,
     ...(truncatedSize === undefined
       ? { content_text: text }
       : {
@@ -39,7 +41,7 @@ function itemOf(item: Item, { base, language, text: localized }: Page): object {
     date_modified: item.withheld?.at ?? item.timestamp,
     authors: [
       {
-        name: item.author.toWellFormed(),
+        name: item.author,
         ...(item.authorPage === undefined ? {} : { url: base + item.authorPage }),
       },
     ],

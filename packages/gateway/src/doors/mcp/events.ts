@@ -9,7 +9,14 @@ import {
   type Server,
   type ServerContext,
 } from '@modelcontextprotocol/server';
-import { type Kind, KINDS, quoted, SELECTOR_NAMES, type Language } from '@open-presence/protocol';
+import {
+  type Kind,
+  KINDS,
+  type Language,
+  portableJson,
+  quoted,
+  SELECTOR_NAMES,
+} from '@open-presence/protocol';
 import { z } from 'zod/v4';
 
 import { follow } from '../../feed/follow.ts';
@@ -27,7 +34,7 @@ import { boundedSelection, DEFAULT_LIMIT, readPage } from '../../operations/read
 import { untilSeen } from '../../operations/until-seen.ts';
 import { localizationFor, type DoorContext, type DoorRequest } from '../context.ts';
 import { streamEvents } from '../stream-events.ts';
-import { asGatewayError, listedEntry, MAX_RESULT_SIZE, portableJson } from './tools/results.ts';
+import { asGatewayError, listedEntry, MAX_RESULT_SIZE } from './tools/results.ts';
 import {
   invalidArgument,
   type McpRequest,

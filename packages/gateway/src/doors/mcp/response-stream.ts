@@ -1,5 +1,5 @@
 /** Sends a response of the SDK through Node, at the pace of its reader. */
-import { HalfSurrogates, replaceHalves } from '../../json/half-surrogates.ts';
+import { PortableSpelling, respelled } from '../../json/portable-spelling.ts';
 import type { ServerResponse } from 'node:http';
 
 import { COMMON_HEADERS, NO_STORE } from '../../http/response/headers.ts';
@@ -36,10 +36,10 @@ export async function sendSdkResponse(
 }
 
 async function sendBody(response: ServerResponse, body: BodyReader): Promise<void> {
-  const halves = new HalfSurrogates();
+  const spelling = new PortableSpelling();
   for (let step = await body.read(); !step.done; step = await body.read()) {
     if (response.destroyed) return;
-    if (!response.write(halves.replace(step.value))) await drained(response, response);
+    if (!response.write(spelling.replace(step.value))) await drained(response, response);
   }
 }
 
@@ -56,7 +56,7 @@ async function sendNotifications(response: ServerResponse, body: BodyReader): Pr
   });
   for (let step = await body.read(); !step.done; step = await body.read()) {
     if (response.destroyed) return;
-    const notification = replaceHalves(step.value);
+    const notification = respelled(step.value);
     if (isStalled) pending.add(notification.toString());
     else isStalled = !response.write(notification);
   }

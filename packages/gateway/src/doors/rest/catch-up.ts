@@ -1,4 +1,6 @@
 /** `GET /api/catch-up` (PROTOCOL.md section 22). */
+import { portableJson } from '@open-presence/protocol';
+
 import { abortOnDisconnect } from '../../http/context.ts';
 import { JSON_TYPE, NO_STORE, vary, type Headers } from '../../http/response/headers.ts';
 import { sendResponse } from '../../http/response/response.ts';
@@ -21,8 +23,7 @@ export function catchUpIn(form: 'json' | 'markdown'): DoorHandler {
     });
     const notes = [...found.notes, ...parameterNotes(context.request)];
     const noted = { ...found, notes };
-    const text =
-      form === 'json' ? `${JSON.stringify(catchUpDocument(noted))}\n` : catchUpText(noted);
+    const text = form === 'json' ? `${portableJson(catchUpDocument(noted))}\n` : catchUpText(noted);
     const type = form === 'json' ? JSON_TYPE : `${MARKDOWN}; charset=utf-8`;
     const body = Buffer.from(text);
     await sendResponse(context, { status: 200, headers: HEADERS, body, type, tag: undefined });

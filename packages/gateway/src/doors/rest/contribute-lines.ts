@@ -17,6 +17,7 @@ import {
   problemDocument,
   type Kind,
   type EntryMetadata,
+  portableJson,
 } from '@open-presence/protocol';
 
 import { yieldPeriodically } from '../../fair-turns.ts';
@@ -208,7 +209,7 @@ class LineStore {
     const problem = problemOf(this.#context, error);
     const title = localize(app.language.errors[problem.code], localeFor(request));
     const { status, ...others } = problemDocument(problem, title);
-    return `${JSON.stringify({ line, status, ...others })}\n`;
+    return `${portableJson({ line, status, ...others })}\n`;
   }
 }
 

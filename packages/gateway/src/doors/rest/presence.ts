@@ -1,4 +1,6 @@
 /** `GET /api/presence` (PROTOCOL.md section 13). */
+import { portableJson } from '@open-presence/protocol';
+
 import { NO_STORE, vary, type Headers } from '../../http/response/headers.ts';
 import { bufferOrStream } from '../../http/response/buffer-or-stream.ts';
 import { notesPart } from '../../http/parameters/parameter-check.ts';
@@ -48,7 +50,7 @@ async function* documentOf(
 async function* lines(documents: AsyncIterable<object>): AsyncGenerator<Buffer, void, undefined> {
   let separator = '';
   for await (const document of documents) {
-    yield Buffer.from(separator + JSON.stringify(document));
+    yield Buffer.from(separator + portableJson(document));
     separator = ',\n';
   }
   if (separator !== '') yield Buffer.from('\n');

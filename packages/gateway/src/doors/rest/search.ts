@@ -1,5 +1,5 @@
 /** `GET /api/search` (PROTOCOL.md section 14): one result a line, each an entry and a snippet. */
-import { entryHead, pageLinks } from '@open-presence/protocol';
+import { entryHead, pageLinks, portableJson } from '@open-presence/protocol';
 
 import { COMMON_HEADERS, NO_CACHE, vary } from '../../http/response/headers.ts';
 import { bufferOrStream } from '../../http/response/buffer-or-stream.ts';
@@ -76,7 +76,7 @@ async function resultOf(
   selection: SearchRequest['selection'],
   separator: string,
 ): Promise<Buffer> {
-  const snippet = JSON.stringify(await snippetOf(log, entry, selection));
+  const snippet = portableJson(await snippetOf(log, entry, selection));
   const whole = entry.text !== undefined && entry.size <= MAX_ENTRY_SIZE;
   return Buffer.concat([
     Buffer.from(`${separator}{"entry":`),

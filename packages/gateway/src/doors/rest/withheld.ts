@@ -1,4 +1,6 @@
 /** `GET /api/withheld`: every case in which something was taken away (PROTOCOL.md section 4.7). */
+import { portableJson } from '@open-presence/protocol';
+
 import { bufferOrStream } from '../../http/response/buffer-or-stream.ts';
 import { COMMON_HEADERS, JSON_TYPE, NO_CACHE, vary } from '../../http/response/headers.ts';
 import { sendNotModified } from '../../http/response/not-modified.ts';
@@ -66,7 +68,7 @@ async function* linesOf(
   const before = Math.min(selection.before ?? Infinity, head + 1);
   let last: number | undefined;
   for await (const withholding of log.withholdings({ ...selection, before })) {
-    const line = JSON.stringify(withholdingDocument(withholding));
+    const line = portableJson(withholdingDocument(withholding));
     yield Buffer.from(last === undefined ? line : `${joiner}${line}`);
     last = withholding.number;
   }

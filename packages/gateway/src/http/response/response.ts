@@ -1,4 +1,6 @@
 /** Responses whose body is in memory. */
+import { portableJson } from '@open-presence/protocol';
+
 import { hash } from 'node:crypto';
 
 import { compress, MIN_COMPRESSED_SIZE } from './compression.ts';
@@ -53,7 +55,7 @@ export async function sendEncoded(
 }
 
 export function jsonBody(value: unknown): Buffer {
-  return Buffer.from(`${JSON.stringify(value)}\n`);
+  return Buffer.from(`${portableJson(value)}\n`);
 }
 
 /** Identifies content in tags. */

@@ -1,7 +1,7 @@
 /** An entry as the memory store keeps it: how it is made, read, ranked and withheld. */
 import { createHash, randomBytes } from 'node:crypto';
 
-import { entryHead, type EntryMetadata, type Filter } from '@open-presence/protocol';
+import { entryHead, type EntryMetadata, type Filter, portableJson } from '@open-presence/protocol';
 
 import { portableEntry } from '../../json/portable-entry.ts';
 import { stringValuesIn } from '../../json/string-values.ts';
@@ -126,7 +126,7 @@ function said(parts: Omit<Said, 'values'>): Said {
 export function withholdEntry(stored: StoredEntry, withholding: Withholding): void {
   const { metadata, thread, digest } = stored;
   const { time, reason, state } = withholding;
-  const member = JSON.stringify({ at: new Date(time).toISOString(), reason });
+  const member = portableJson({ at: new Date(time).toISOString(), reason });
   const left = thread === metadata.seq ? '' : `,"thread":"${hex(threadFacet(thread)).slice(16)}"`;
   stored.kept = state === 'hidden' ? stored.said : undefined;
   stored.withholding = withholding;

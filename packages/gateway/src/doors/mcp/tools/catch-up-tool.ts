@@ -1,5 +1,6 @@
 /** The tool `catch_up`: what concerns a name, as `GET /api/catch-up` answers it (PROTOCOL.md section 22). */
 import type { CallToolResult } from '@modelcontextprotocol/server';
+import { portableJson } from '@open-presence/protocol';
 
 import { abortOnDisconnect } from '../../../http/context.ts';
 import type { JsonObject } from '../../../json/json-object.ts';
@@ -8,7 +9,7 @@ import { catchUpParts } from '../../../operations/catch-up/catch-up-answers.ts';
 import { CATCH_UP_SUBJECT, readCatchUp } from '../../../operations/catch-up/read-catch-up.ts';
 import { namesAsked, notesOnNames } from '../../../operations/near-visitor.ts';
 import { tellProgress, waitSeconds } from './listing-tools.ts';
-import { callToolResult, portableJson } from './results.ts';
+import { callToolResult } from './results.ts';
 import { markPresent, namedParameters, type ToolContext } from './tool-call.ts';
 
 const NAMED = ['identity', 'after', 'before', 'budget'] as const;

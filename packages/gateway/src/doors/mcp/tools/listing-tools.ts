@@ -1,6 +1,6 @@
 /** The tools that list entries: `read`, `wait_for_news` and `search`. */
 import type { CallToolResult } from '@modelcontextprotocol/server';
-import { quoted } from '@open-presence/protocol';
+import { portableJson, quoted } from '@open-presence/protocol';
 
 import { searchNotes, untilSearchable } from '../../../operations/search-watermark.ts';
 import { waitForEntries } from '../../../feed/wait-for-entries.ts';
@@ -25,7 +25,6 @@ import {
   describeNext,
   listedEntry,
   MAX_RESULT_SIZE,
-  portableJson,
   shortenedIn,
   type ListedEntry,
   type NextCall,

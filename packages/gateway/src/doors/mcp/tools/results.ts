@@ -13,13 +13,13 @@ import type { CallToolResult } from '@modelcontextprotocol/server';
 import {
   entryHead,
   GatewayError,
+  portableJson,
   problemDocument,
   type EntryMetadata,
 } from '@open-presence/protocol';
 
 import { faultError } from '../../../http/response/problem.ts';
 import type { Localization } from '../../../http/route-description.ts';
-import { replaceHalves } from '../../../json/half-surrogates.ts';
 import { toJsonObject, type JsonObject } from '../../../json/json-object.ts';
 import type { Entry } from '../../../log/log.ts';
 import type { DoorContext } from '../../context.ts';
@@ -65,11 +65,6 @@ export function resultTexts(
 /** What visitors wrote, after a label that says so. */
 function untrustedText({ language, text }: Localization, lines: readonly string[]): string {
   return [text(language.labels.untrusted), '', ...lines].join('\n');
-}
-
-/** JSON text that any reader can read (PROTOCOL.md section 4.8). */
-export function portableJson(value: unknown): string {
-  return replaceHalves(Buffer.from(JSON.stringify(value))).toString();
 }
 
 export function stampObject(metadata: EntryMetadata): JsonObject {

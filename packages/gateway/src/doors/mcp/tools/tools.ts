@@ -6,6 +6,7 @@ import {
   KINDS,
   type Language,
   type Locale,
+  portableJson,
 } from '@open-presence/protocol';
 
 import type { Localization } from '../../../http/route-description.ts';
@@ -18,7 +19,7 @@ import { catchUp } from './catch-up-tool.ts';
 import { contribute, firstContact } from './contribution-tools.ts';
 import { getEntry } from './entry-tool.ts';
 import { read, search, waitForNews } from './listing-tools.ts';
-import { callToolResult, MAX_RESULT_SIZE, portableJson } from './results.ts';
+import { callToolResult, MAX_RESULT_SIZE } from './results.ts';
 import { contributionInput, inputSchema, parameters, toolArguments } from './schemas.ts';
 import {
   CONTRIBUTION_TOOLS,

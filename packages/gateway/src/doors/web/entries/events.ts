@@ -1,6 +1,8 @@
 /**
  * `GET /web/events`: as `/api/events`, with what pages show of each entry, as events `entry`.
  */
+import { portableJson } from '@open-presence/protocol';
+
 import type { LogRange } from '../../../feed/follow.ts';
 import { streamChunk, type StreamChunk } from '../../../http/response/event-stream.ts';
 import type { Log, Seq } from '../../../log/log.ts';
@@ -25,7 +27,7 @@ async function* pageFrames(
   for await (const entry of log.readEntries(range)) {
     last = entry.metadata.seq;
     const shown = await withAnswered(log, await pageEntryOf(entry));
-    frames += `id: ${last}\nevent: entry\ndata: ${JSON.stringify(shown)}\n\n`;
+    frames += `id: ${last}\nevent: entry\ndata: ${portableJson(shown)}\n\n`;
     if (frames.length < size) continue;
     yield streamChunk(Buffer.from(frames), last);
     frames = '';

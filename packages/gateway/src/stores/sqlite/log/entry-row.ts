@@ -1,7 +1,13 @@
 /** An entry in `log.sqlite`: the link covers what it says, a checksum its flags, its facets and its files. */
 import { crc32 } from 'node:zlib';
 
-import { entryHead, type Kind, KINDS, type EntryMetadata } from '@open-presence/protocol';
+import {
+  entryHead,
+  type Kind,
+  KINDS,
+  type EntryMetadata,
+  portableJson,
+} from '@open-presence/protocol';
 
 import type { Seq, Withholding } from '../../../log/log.ts';
 import { PORTABILITIES, type Portability } from '../../../log/portability.ts';
@@ -291,7 +297,7 @@ class WithheldEntry extends EntryRow {
 
   override get text(): Buffer {
     const { time, reason } = this.withheld;
-    const member = JSON.stringify({ at: new Date(time).toISOString(), reason });
+    const member = portableJson({ at: new Date(time).toISOString(), reason });
     const own = super.text.subarray(0, this.head);
     return Buffer.concat([own, Buffer.from(`,"withheld":${member}}`)]);
   }

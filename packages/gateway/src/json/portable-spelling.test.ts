@@ -3,9 +3,9 @@ import { suite, test } from 'node:test';
 
 import fc from 'fast-check';
 
-import { HalfSurrogates, replaceHalves } from './half-surrogates.ts';
 import { JsonHandler } from './handler.ts';
 import { isSurelyExact } from './portability-meter.ts';
+import { PortableSpelling, respelled } from './portable-spelling.ts';
 import { JsonScanner } from './scanner.ts';
 
 /** Parts of JSON strings that meet in every order. */
@@ -19,6 +19,10 @@ const part = fc.constantFrom(
   'ud83d',
   'я',
   '😀',
+  '\u0085',
+  '\u2028',
+  '\u2029',
+  '\u2027',
   '","',
 );
 const json = fc.array(part, { maxLength: 12 }).map((parts) => `["${parts.join('')}"]`);
@@ -30,14 +34,16 @@ function pieces(text: string, at: readonly number[]): Uint8Array[] {
   return ends.slice(1).map((end, index) => bytes.subarray(ends[index], end));
 }
 
-suite('halves of surrogate pairs', () => {
-  test('are replaced as toWellFormed() does, in the same length, however the text is cut', () => {
+const LINE_END = /[\u0085\u2028\u2029]/;
+
+suite('what readers refuse', () => {
+  test('halves are replaced as toWellFormed() does, and line ends are escaped, however the text is cut', () => {
     fc.assert(
       fc.property(json, cuts, (text, at) => {
-        const halves = new HalfSurrogates();
-        const replaced = Buffer.concat(pieces(text, at).map((piece) => halves.replace(piece)));
-        assert.equal(replaced.toString(), replaceHalves(Buffer.from(text)).toString());
-        assert.equal(replaced.length, Buffer.byteLength(text));
+        const spelling = new PortableSpelling();
+        const replaced = Buffer.concat(pieces(text, at).map((piece) => spelling.replace(piece)));
+        assert.equal(replaced.toString(), respelled(Buffer.from(text)).toString());
+        assert.doesNotMatch(replaced.toString(), LINE_END);
         const strings = JSON.parse(text) as string[];
         const expected = strings.map((one) => one.toWellFormed());
         assert.deepEqual(JSON.parse(replaced.toString()), expected);
@@ -46,20 +52,21 @@ suite('halves of surrogate pairs', () => {
     );
   });
 
-  test('are found by the scanner exactly where there are some, however the text is cut', () => {
+  test('is found by the scanner exactly where there is some, however the text is cut', () => {
     fc.assert(
       fc.property(json, cuts, (text, at) => {
         const scanner = new JsonScanner(new JsonHandler());
         const whole = `{"a":${text}}`;
         for (const piece of pieces(whole, at)) scanner.feed(piece);
         const isWhole = (JSON.parse(text) as string[]).every((one) => one.isWellFormed());
-        assert.equal(scanner.portability, isWhole ? 'exact' : 'halves');
+        const isExact = isWhole && !LINE_END.test(text);
+        assert.equal(scanner.portability, isExact ? 'exact' : 'respelled');
       }),
       { numRuns: 2000 },
     );
   });
 
-  test('and what readers refuse in any spelling are found however the text is cut', () => {
+  test('in any spelling is found however the text is cut', () => {
     const values = [
       '1e999',
       '-1e400',
@@ -71,6 +78,7 @@ suite('halves of surrogate pairs', () => {
       '"1e999"',
       '[[]]',
       '"\\ud83d"',
+      '"\u2028"',
     ];
     fc.assert(
       fc.property(fc.subarray(values), fc.array(fc.nat(3000)), (some, at) => {
