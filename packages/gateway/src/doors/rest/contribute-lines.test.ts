@@ -169,6 +169,34 @@ suite('lines of a contribution', () => {
     assert.deepEqual(gateway.reported, []);
   });
 
+  test('are read no further once the caller has left', async () => {
+    await using gateway = await open();
+    const lines = gzipSync(gzipSync('{}\n'.repeat(5_000_000)));
+    const head = `POST /api/seeds HTTP/1.1\r\nHost: localhost\r\nContent-Encoding: gzip, gzip\r\nContent-Length: ${lines.length}\r\n`;
+    // Whoever gets no results before the end is known to have left by its silence alone.
+    for (const more of ['', 'Prefer: duplex=half\r\n']) {
+      await using caller = await gateway.connect();
+      const before = Number(await headOf(gateway));
+      caller.send(`${head}Content-Type: application/x-ndjson\r\n${more}\r\n`);
+      caller.send(lines);
+      const stored = (): Promise<number> => headOf(gateway).then(Number);
+      await until(stored, (now) => now > before, String);
+      caller.socket.destroy();
+      let last = -1;
+      await until(
+        async () => {
+          const earlier = last;
+          last = await pause(200, await stored());
+          return last === earlier;
+        },
+        (isOver) => isOver,
+        () => `The gateway goes on: it has stored ${last}.`,
+      );
+      assert.ok(last < before + 5_000_000);
+    }
+    assert.deepEqual(gateway.reported, []);
+  });
+
   test('that cannot be decoded any more are said to be so, after those before', async () => {
     await using gateway = await open();
     const body = gzipSync('{}\n'.repeat(5000)).subarray(0, -4);

@@ -1,4 +1,12 @@
-/** Request bodies, decoded: small ones are buffered, larger ones read as a stream. */
+/**
+ * Request bodies, decoded: small ones are buffered, larger ones read as a stream.
+ *
+ * A body ends with its caller, whatever of it is still to be decoded: so all work for it ends too.
+ *
+ * Invariant: No body is worked on after its caller has left.
+ * Test: `packages/gateway/src/doors/rest/contribute-lines.test.ts` “are read no further
+ *   once the caller has left”
+ */
 import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 
@@ -6,6 +14,9 @@ import { GatewayError } from '@open-presence/protocol';
 
 import { GrowingBuffer } from '../../growing-buffer.ts';
 import { decodedBody, undecodable } from './content-decoding.ts';
+
+/** A caller who has ended its half may still read, but has left if it gets nothing for this long. */
+const SILENCE_MS = 1000;
 
 /** Exactly one of these is called, or none if the caller disconnects early. */
 export interface BodyReader {
@@ -58,13 +69,33 @@ async function* chunksOf(
   try {
     // Not held while the caller sends the rest.
     for (let first = received.shift(); first !== undefined; first = received.shift()) yield first;
-    yield* body.iterator({ destroyOnReturn });
+    const hasLeft = watchCaller(request);
+    const chunks: AsyncIterable<Buffer> = body.iterator({ destroyOnReturn });
+    for await (const chunk of chunks) {
+      if (hasLeft()) throw new GatewayError('unavailable', LEFT);
+      yield chunk;
+    }
   } catch (error) {
     if (body === request || error instanceof GatewayError) throw error;
     throw undecodable(request, error);
   } finally {
     if (destroyOnReturn) body.destroy();
   }
+}
+
+const LEFT = 'Cannot read the rest of the body: the caller has left.';
+
+/** Returns what tells whether the caller has left. */
+function watchCaller({ socket }: IncomingMessage): () => boolean {
+  let sent = -1;
+  let since = 0;
+  return () => {
+    if (!socket.readableEnded || socket.destroyed) return socket.destroyed;
+    const isSilent = socket.bytesWritten === sent && socket.writableLength === 0;
+    if (!isSilent) since = performance.now();
+    sent = socket.bytesWritten;
+    return performance.now() - since > SILENCE_MS;
+  };
 }
 
 /**

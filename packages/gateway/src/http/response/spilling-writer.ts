@@ -11,7 +11,7 @@ import { drained } from './response-writer.ts';
 
 /** Bytes that wait in memory. */
 const MAX_IN_MEMORY = 256 * 1024;
-/** Bytes that wait in the file. */
+/** Bytes that the file has at most, but for one write. */
 const MAX_IN_FILE = 2 ** 30;
 const READ_SIZE = 64 * 1024;
 
@@ -38,7 +38,7 @@ export class SpillingWriter implements AsyncDisposable {
   /** Resolves when more may be written. One call at a time. */
   async write(text: string): Promise<void> {
     const bytes = Buffer.from(text);
-    if (this.#fileEnd - this.#fileStart > MAX_IN_FILE) await this.#release();
+    if (this.#fileEnd > MAX_IN_FILE) await this.#release();
     const fits = this.#fileStart === this.#fileEnd && this.#memorySize < MAX_IN_MEMORY;
     if (!fits && (await this.#spill(bytes))) return;
     // Without a file, the caller has to read on first.
