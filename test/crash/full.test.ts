@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import type { Answer } from '../../conformance/answer.ts';
-import { Gateway } from '../../conformance/gateway.ts';
+import { Gateway, traceBody } from '../../conformance/gateway.ts';
 import { run } from '../command.ts';
 import { startGatewayProcess } from '../gateway-process.ts';
 import { MIB, smallDisk } from './disk.ts';
@@ -142,12 +142,52 @@ test(
   'a gateway that wakes for the first time on a full disk says so',
   needs('to mount a disk'),
   async () => {
-    await using disk = await smallDisk(4 * MIB);
+    await using disk = await smallDisk(8 * MIB);
     await disk.fill();
     await assert.rejects(startGatewayProcess({ data: disk.data }), /ended with 1/);
     await disk.free();
     await using gateway = await startGatewayProcess({ data: disk.data });
     using visitor = new Gateway(gateway.url);
     await untilWritable(visitor);
+  },
+);
+
+test(
+  'what was said can be hidden, shown and withheld on a full disk',
+  needs('to mount a disk'),
+  async () => {
+    await using disk = await smallDisk(32 * MIB);
+    const { data } = disk;
+    const ids: string[] = [];
+    const yes = ['--reason', 'A flood', '--yes'];
+    {
+      await using gateway = await startGatewayProcess({ data });
+      using visitor = new Gateway(gateway.url);
+      for (const size of [1, 1, 200_000, 1]) {
+        const { entry } = await visitor.contribute(
+          'garden',
+          traceBody('flood', { text: 'x'.repeat(size) }),
+        );
+        ids.push(entry.id);
+      }
+      // Truncates the WAL, which would have room for a little more.
+      assert.equal((await run('withhold', data, ids.pop() ?? '', ...yes)).code, 0);
+      await untilFull(disk, visitor);
+      const hidden = await run('hide', data, ...ids, ...yes);
+      assert.equal(hidden.code, 0, hidden.stderr);
+      for (const id of ids)
+        assert.match((await visitor.get(`/api/entries/${id}`)).text, /"withheld":/);
+      assert.equal((await run('show', data, ids[0] ?? '', ...yes)).code, 0);
+      await disk.fill();
+      refused(await visitor.post('seeds', `{"a":"${'x'.repeat(100_000)}"}`));
+    }
+    // On the folder alone, without a reserve.
+    const withheld = await run('withhold', data, ids[2] ?? '', ...yes);
+    assert.equal(withheld.code, 0, withheld.stderr);
+    await disk.free();
+    await using gateway = await startGatewayProcess({ data });
+    using visitor = new Gateway(gateway.url);
+    await untilWritable(visitor);
+    assert.match((await visitor.get(`/api/entries/${ids[0]}`)).text, /"text":"x"/);
   },
 );

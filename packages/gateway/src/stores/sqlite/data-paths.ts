@@ -5,6 +5,8 @@ const FILES = {
   lock: 'lock.sqlite',
   log: 'log.sqlite',
   lastCommit: 'last-commit',
+  /** Takes room that is given up on a full disk. */
+  reserve: 'reserve',
   /** Says, where it is there, that the folder is a backup, and of what. */
   backup: 'backup.json',
   /** Folder of what a restore copies, until it takes its place. */

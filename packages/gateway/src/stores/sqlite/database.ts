@@ -29,7 +29,8 @@ export function isSpoiled(error: unknown): error is Error {
 }
 
 export function isDiskFull(error: Error): boolean {
-  return 'errcode' in error && error.errcode === SQLITE_FULL;
+  if ('errcode' in error) return error.errcode === SQLITE_FULL;
+  return 'code' in error && error.code === 'ENOSPC';
 }
 
 export function openForReading(file: string, cacheKiB = 8192): DatabaseSync {

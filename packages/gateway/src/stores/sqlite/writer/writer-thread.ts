@@ -145,8 +145,9 @@ function withhold(items: readonly ItemToWithhold[]): Promise<number> | WithholdF
   if (waiting.length > 0) store(waiting.splice(0));
   const now = writer.checkClock();
   try {
-    if (!shared.writable) throw new StorageFault('The log cannot be written.');
-    const listed = withholder.withhold(items.map((item) => ({ ...item, time: item.time ?? now })));
+    if (!shared.writable && !writer.isFull) throw new StorageFault('The log cannot be written.');
+    const dated = items.map((item) => ({ ...item, time: item.time ?? now }));
+    const listed = writer.reserve.use(() => withholder.withhold(dated));
     const erased = Promise.withResolvers<number>();
     unerased.push({ listed, erased });
     erasing ??= setTimeout(erase);
@@ -175,7 +176,7 @@ async function endOf(decision: number): Promise<number> {
 function erase(): void {
   let delayMs: number | undefined = ERASE_INTERVAL_MS;
   try {
-    const state = withholder.erase();
+    const state = writer.reserve.use(() => withholder.erase());
     if (state !== 'waiting') delayMs = state === 'more' ? 0 : undefined;
     thread.report('erasing', undefined);
   } catch (error) {

@@ -29,6 +29,7 @@ import { LogClock } from './log-clock.ts';
 import { MessageApplier } from '../replica/message-applier.ts';
 import { OpenFiles } from './open-files.ts';
 import { StreamMessages } from '../replica/stream-messages.ts';
+import { Reserve } from './reserve.ts';
 
 /** Large enough that a commit of small entries would fit as well. */
 const PROBE = Buffer.alloc(256 * 1024);
@@ -40,6 +41,7 @@ interface WithLarge {
 }
 
 export class Writer {
+  readonly reserve: Reserve;
   readonly #paths: DataPaths;
   readonly #shared: SharedState;
   readonly #db: DatabaseSync;
@@ -70,6 +72,7 @@ export class Writer {
   ) {
     this.#paths = paths;
     this.#shared = shared;
+    this.reserve = new Reserve(paths);
     this.#db = openLogForWriting(paths);
     this.#begin = this.#db.prepare('BEGIN IMMEDIATE');
     this.#end = this.#db.prepare('COMMIT');
@@ -100,6 +103,11 @@ export class Writer {
       // Why an upload is still in its folder.
       uploads: this.#uploadFault,
     };
+  }
+
+  /** Whether nothing can be stored because the disk is full. */
+  get isFull(): boolean {
+    return this.#fault !== undefined && isDiskFull(this.#fault);
   }
 
   /** How long the last commit took to be written and flushed. */
@@ -262,6 +270,7 @@ export class Writer {
   #recover(): void {
     if (!this.#foldersAreFlushed) flushFolders(this.#paths);
     this.#foldersAreFlushed = true;
+    this.reserve.keep();
     if (!this.#walIsFlushed) flushWal(this.#db);
     this.#walIsFlushed = true;
     this.#openFiles ??= new OpenFiles(this.#paths);
