@@ -9,12 +9,23 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 
 import { chromiumPath } from './browser/chromium-path.ts';
+import { COMMAND } from './command.ts';
 
 /** How a reason to skip begins that `npm run test:install` can remove. */
 export const MISSING = 'needs ';
 
 /** Where Debian has what root needs, also if the caller's PATH has not. */
 const FOLDERS = [...(process.env['PATH'] ?? '').split(delimiter), '/usr/sbin', '/sbin'];
+
+/** A user who owns nothing. */
+export const NOBODY = 65_534;
+/** Runs a program as that user. */
+export const AS_NOBODY: readonly string[] = [
+  'setpriv',
+  `--reuid=${NOBODY}`,
+  `--regid=${NOBODY}`,
+  '--clear-groups',
+];
 
 const PROBES = {
   chromium: () => chromiumPath() !== undefined,
@@ -25,6 +36,8 @@ const PROBES = {
   script: () => runs('script', '--quiet', '--return', '--command', 'true', '/dev/null'),
   /** A process may trace another, and make its system calls fail. */
   strace: () => runs('strace', '-o', '/dev/null', 'true'),
+  'to act as another user': () =>
+    runs('setpriv', ...AS_NOBODY.slice(1), process.execPath, COMMAND, '--version'),
   'to mount a disk': mounts,
   'to mount a disk image': () => mounts() && hasProgram('mkfs.ext4') && runs('losetup', '--find'),
   'npm 10.2 or later': () => runs('npm', 'sbom', '--help'),

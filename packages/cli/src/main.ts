@@ -5,6 +5,7 @@
  * Owns the process: arguments, environment, signals, streams and exit code; no other file touches
  * them. A failed start prints its reason in one line. The process ends when it has nothing left to do.
  */
+import { statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 
@@ -140,6 +141,11 @@ const outputError = (text: string, write: (text: string) => void): void => write
 for (const command of [program, ...program.commands])
   command.exitOverride().configureOutput({ outputError });
 
+program.hook('preAction', (_, command) => {
+  const { data }: { readonly data?: unknown } = command.opts();
+  if (typeof data === 'string' && command.name() !== 'serve') actAsOwner(data);
+});
+
 try {
   useProxies(process.env);
 } catch {
@@ -159,6 +165,14 @@ try {
   process.exitCode = error instanceof CommanderError ? error.exitCode : 1;
 }
 await closeOutputs();
+
+/** Otherwise, root would leave files that the gateway cannot read. */
+function actAsOwner(folder: string): void {
+  const { uid, gid } = statSync(folder, { throwIfNoEntry: false }) ?? { uid: 0, gid: 0 };
+  if (process.geteuid?.() !== 0 || uid === 0) return;
+  process.setegid?.(gid);
+  process.seteuid?.(uid);
+}
 
 async function closeOutputs(): Promise<void> {
   await Promise.all([...outputs.values()].map((log) => log.close()));
