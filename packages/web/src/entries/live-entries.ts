@@ -1,6 +1,7 @@
 /**
  * Brings new entries as they are stored, each once: by a stream, and after an interruption first the missed
- * ones. Closes the stream while the page is hidden, because browsers open few connections to one host.
+ * ones. Closes the stream while the page is hidden, because browsers open few connections to one host. A page
+ * that gets no stream, since others have them, asks for what it has missed again and again.
  */
 import { KINDS } from '@open-presence/protocol';
 import { useEffect } from 'preact/hooks';
@@ -8,6 +9,7 @@ import { useEffect } from 'preact/hooks';
 import { fetchJson } from '../fetch-json.ts';
 import { addressWith, useShell } from '../shell.ts';
 import type { EntryBatch, PageEntry } from './entry-data.ts';
+import { takeSlot } from './stream-slot.ts';
 import { fetchCases, type Withholding } from './withheld-entry.ts';
 
 export interface PresenceChange {
@@ -49,6 +51,8 @@ export const NO_ENTRIES = 'since=9999-12-31';
 const MAX_MISSED = 40;
 const FIRST_RETRY_MS = 500;
 const MAX_RETRY_MS = 10_000;
+/** How often a page without a stream asks. */
+const POLL_MS = 5000;
 /** Entries that come within this time are shown together. */
 const COLLECT_MS = 40;
 
@@ -57,6 +61,7 @@ export class LiveEntries {
   readonly #closing = new AbortController();
   #cursor: number;
   #source: EventSource | undefined;
+  #giveBackSlot: (() => void) | undefined;
   #retryTimer: ReturnType<typeof setTimeout> | undefined;
   #retryMs = FIRST_RETRY_MS;
   #collected: PageEntry[] = [];
@@ -105,13 +110,19 @@ export class LiveEntries {
     clearTimeout(this.#retryTimer);
     this.#source?.close();
     this.#source = undefined;
+    this.#giveBackSlot?.();
+    this.#giveBackSlot = undefined;
   };
 
   async #connect(): Promise<void> {
     const attempt = this.#attempt;
-    // A stream begins with all entries after its cursor.
-    if (!this.#mayHaveMissed) return this.#open(attempt);
     try {
+      const giveBack = await takeSlot();
+      if (attempt !== this.#attempt) return giveBack?.();
+      this.#giveBackSlot = giveBack;
+      const hasSlot = giveBack !== undefined;
+      // A stream begins with all entries after its cursor.
+      if (hasSlot && !this.#mayHaveMissed) return this.#open(attempt);
       this.#flush();
       if (this.#isOtherLog(await fetchJson('/api/log/head'))) return;
       const { reload, onReturn } = this.#options;
@@ -119,7 +130,11 @@ export class LiveEntries {
       if (attempt !== this.#attempt) return;
       onReturn?.();
       this.#cursor = Math.max(this.#cursor, head);
-      this.#open(attempt);
+      if (hasSlot) return this.#open(attempt);
+      await this.#bringCases(attempt);
+      if (attempt !== this.#attempt) return;
+      this.#options.onConnection?.(true);
+      this.#retryTimer = setTimeout(() => void this.#connect(), POLL_MS);
     } catch {
       if (attempt === this.#attempt) this.#retry();
     }
