@@ -25,7 +25,8 @@ const NOT_SUMMED = /^\/(?:DEBIAN|etc)\//;
 
 const manifest = asObject(JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')));
 const target = resolve(process.argv[2] ?? join(ROOT, 'dist'));
-const version = process.argv[3] ?? `${String(manifest['version'])}-1`;
+// A package whose log has another format has another version.
+const version = process.argv[3] ?? `${String(manifest['version'])}+format${LOG_FORMAT}-1`;
 const { DEBFULLNAME = 'Open Presence Gateway maintainers', DEBEMAIL = 'root@localhost' } =
   process.env;
 const maintainer = `${DEBFULLNAME} <${DEBEMAIL}>`;
@@ -107,7 +108,7 @@ async function addControl(): Promise<void> {
   await add('DEBIAN/conffiles', '/etc/logrotate.d/open-presence\n/etc/presence/presence.env\n');
   for (const script of SCRIPTS) {
     const text = await readFile(join(DEPLOY, 'debian', script), 'utf8');
-    await add(`DEBIAN/${script}`, text.replace('@FORMAT@', String(LOG_FORMAT)), 0o755);
+    await add(`DEBIAN/${script}`, text.replaceAll('@FORMAT@', String(LOG_FORMAT)), 0o755);
   }
 }
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Tries the Debian package in an empty Debian: installs the older version, stops, starts and reloads it, rotates its
-# logs, upgrades it while callers write and upload, also as if the format of the log changed, removes and purges it. Needs root, mmdebstrap and systemd-container:
+# logs, upgrades it while callers write and upload, tries to as if the format of the log changed, removes and purges it. Needs root, mmdebstrap and systemd-container:
 #   deploy/debian/try.sh OLDER.deb NEWER.deb [BASE.tar]
 # BASE.tar is made by mmdebstrap where it does not exist, and used again where it does.
 set -euo pipefail
@@ -149,11 +149,11 @@ inside dpkg-query -W open-presence
 
 step "upgrade to another format of the log"
 dpkg-deb --raw-extract "$newer" "$folder/next"
-sed -i 's/ -lt [0-9]* \]; then/ -lt 99 ]; then/' "$folder/next/DEBIAN/preinst"
+sed -i 's/ -ne [0-9]* \]; then/ -ne 99 ]; then/' "$folder/next/DEBIAN/preinst"
 sed -i 's/^Version: .*/&+next/' "$folder/next/DEBIAN/control"
 dpkg-deb --root-owner-group --build "$folder/next" "$root/opt/next.deb" >/dev/null
-inside dpkg --install /opt/next.deb
-inside sh -c 'runuser -u presence -- presence verify /var/backups/open-presence-*'
+inside dpkg --install /opt/next.deb && fail "a folder of another format was taken"
+expect $((answers + 6)) head_of_log
 
 step "remove"
 inside dpkg --remove open-presence
