@@ -123,6 +123,8 @@ export const entries: readonly Case[] = [
     assert.equal((await gateway.read(half.path)).text, half.text);
     assert.equal((await gateway.read(huge.path)).text, huge.text);
     assert.equal((await gateway.read(lines.path)).text, lines.text);
+    const feed = await gateway.get(query('/api/seeds.json-feed', [['identity', identity]]));
+    assert.doesNotMatch(feed.expect(200).text, /1e999|\\ud83d|[\u0085\u2028\u2029]/);
     const { entries: listed } = await gateway.list(query('/api/seeds', [['identity', identity]]));
     assert.deepEqual(
       listed.map(({ body }) => body),

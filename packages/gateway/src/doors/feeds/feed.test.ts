@@ -194,7 +194,7 @@ suite('a feed', () => {
     const [wordless, item] = await itemsOf(door);
     assert.equal(item?.['title'], 'Seed · Мавка · mint \ufffd');
     assert.equal(item['content_text'], 'mint \ufffd');
-    assert.equal(wordless?.['content_text'], '{"\\u0000":1}');
+    assert.match(String(wordless?.['content_text']), /^\{"omitted":\{"path":/);
   });
 
   test('of nothing is whole', async () => {

@@ -10,6 +10,7 @@ import {
 
 import type { Localization } from '../../http/route-description.ts';
 import { toJsonObject, type JsonObject } from '../../json/json-object.ts';
+import { portableText } from '../../json/portable-entry.ts';
 import type { Entry, Withholding } from '../../log/log.ts';
 import { readEntryText } from '../../operations/find-entry.ts';
 import { TITLE_LENGTH, titleExcerpt } from '../../operations/listing-scope.ts';
@@ -105,9 +106,11 @@ function withheldText(
   };
 }
 
-/** The visitor's members as they were sent. After the gateway's members comes a comma or `}`. */
-function visitorMembers({ metadata }: Entry, json: string): string {
-  const rest = json.slice(entryHead(metadata).length);
+/** The visitor's members in their portable form. After the gateway's members comes a comma or `}`. */
+function visitorMembers(entry: Entry, json: string): string {
+  const { metadata, portability = 'exact' as const } = entry;
+  const portable = portableText(Buffer.from(json), { portability, metadata }).toString();
+  const rest = portable.slice(entryHead(metadata).length);
   return rest === '}' ? '{}' : `{${rest.slice(1)}`;
 }
 
