@@ -168,10 +168,11 @@ await closeOutputs();
 
 /** Otherwise, root would leave files that the gateway cannot read. */
 function actAsOwner(folder: string): void {
-  const { uid, gid } = statSync(folder, { throwIfNoEntry: false }) ?? { uid: 0, gid: 0 };
-  if (process.geteuid?.() !== 0 || uid === 0) return;
-  process.setegid?.(gid);
-  process.seteuid?.(uid);
+  if (process.geteuid?.() !== 0) return;
+  const owner = statSync(folder, { throwIfNoEntry: false });
+  if (owner === undefined || owner.uid === 0) return;
+  process.setegid?.(owner.gid);
+  process.seteuid?.(owner.uid);
 }
 
 async function closeOutputs(): Promise<void> {
