@@ -73,21 +73,19 @@ function layerZone(name: string, mayImport: readonly string[]): Zone {
   };
 }
 
-/** The parts of a layer, which never import one another. */
-function partZones(layer: keyof typeof layers, parts: readonly string[], rule: string): Zone[] {
-  const { forbids } = layerZone(layer, layers[layer]);
-  return parts.map((part) => ({
-    files: [`${gateway}/${layer}/${part}/**`],
-    forbids: {
-      ...forbids,
-      [sibling(parts.filter((other) => other !== part))]: rule,
-    },
-  }));
-}
-
-/** Other parts of the same layer. What is below several of them stands in the layer's own folder. */
-function sibling(parts: readonly string[]): string {
-  return String.raw`^(\.\./)+(stores/|doors/)?(${parts.join('|')})/`;
+/** Doors never import one another. What is below several of them stands in their common folder. */
+function doorZones(): Zone[] {
+  const { forbids } = layerZone('doors', layers.doors);
+  return DOORS.map((door) => {
+    const others = DOORS.filter((other) => other !== door).join('|');
+    return {
+      files: [`${gateway}/doors/${door}/**`],
+      forbids: {
+        ...forbids,
+        [String.raw`^(\.\./)+(doors/)?(${others})/`]: 'doors never import each other.',
+      },
+    };
+  });
 }
 
 /** The web door may import the pages. */
@@ -118,8 +116,7 @@ const zones: readonly Zone[] = [
     },
   },
   ...Object.entries(layers).map(([name, mayImport]) => layerZone(name, mayImport)),
-  ...partZones('stores', ['sqlite', 'memory'], 'stores never import each other.'),
-  ...partZones('doors', DOORS, 'doors never import each other.').map(withPagesInWebDoor),
+  ...doorZones().map(withPagesInWebDoor),
   {
     files: ['packages/web/src/**'],
     forbids: {

@@ -8,7 +8,7 @@ import type { BrowserContextOptions, Page } from 'playwright-core';
 import { until } from '../../conformance/until.ts';
 import { speciesOf } from '../../packages/web/src/garden/growth/species.ts';
 import { openGateway } from '../../packages/gateway/src/gateway.fixture.ts';
-import { openMemoryLog } from '../../packages/gateway/src/stores/memory/memory.ts';
+import { openMemoryLog } from '../support/memory-log/memory-log.ts';
 import { startGatewayProcess } from '../gateway-process.ts';
 import { becomesTrue } from './page-watch.ts';
 import { needs } from '../needs.ts';

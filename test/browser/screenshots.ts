@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 
 import { openGateway } from '../../packages/gateway/src/gateway.fixture.ts';
-import { openMemoryLog } from '../../packages/gateway/src/stores/memory/memory.ts';
+import { openMemoryLog } from '../support/memory-log/memory-log.ts';
 import { startChromium } from './chromium.ts';
 import { fillPlace } from './seeded-place.ts';
 import { PAGE_NAMES, pathOf } from './visited-pages.ts';

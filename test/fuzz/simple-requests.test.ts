@@ -14,7 +14,7 @@ import { until } from '../../conformance/until.ts';
 import { openGateway, type TestGateway } from '../../packages/gateway/src/gateway.fixture.ts';
 import type { AppendOutcome, Log } from '../../packages/gateway/src/log/log.ts';
 import type { RequestObserver } from '../../packages/gateway/src/http/request-observer.ts';
-import { openMemoryLog } from '../../packages/gateway/src/stores/memory/memory.ts';
+import { openMemoryLog } from '../support/memory-log/memory-log.ts';
 import {
   differentStreams,
   divide,

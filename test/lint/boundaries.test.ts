@@ -59,12 +59,7 @@ const BROKEN: Readonly<Record<string, Readonly<Record<string, readonly string[]>
   'feed imports only protocol and log.': { 'gateway/src/feed': ABOVE },
   'presence imports only protocol and log.': { 'gateway/src/presence': ABOVE },
   'stores imports only protocol and log, json, search, metrics.': {
-    'gateway/src/stores/memory': STORE_ABOVE,
     'gateway/src/stores/sqlite': STORE_ABOVE,
-  },
-  'stores never import each other.': {
-    'gateway/src/stores/memory': ['../sqlite/store.ts'],
-    'gateway/src/stores/sqlite': ['../memory/store.ts'],
   },
   'operations imports only protocol and log, json, search, intake, feed, presence.': {
     'gateway/src/operations': ABOVE,
@@ -108,7 +103,6 @@ const RIGHT: Readonly<Record<string, readonly string[]>> = {
   'gateway/src/intake': ['../search/tokenizer.ts'],
   'gateway/src/feed': ['../log/log.ts'],
   'gateway/src/presence': ['../log/log.ts'],
-  'gateway/src/stores/memory': ['../../search/tokenizer.ts'],
   'gateway/src/stores/sqlite': ['../../search/tokenizer.ts'],
   'gateway/src/operations': ['../presence/presence.ts'],
   'gateway/src/http': ['../fair-turns.ts'],

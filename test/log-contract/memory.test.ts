@@ -1,5 +1,5 @@
 import { contractOf } from './log.contract.ts';
-import { openMemoryLog } from '../../packages/gateway/src/stores/memory/memory.ts';
+import { openMemoryLog } from '../support/memory-log/memory-log.ts';
 
 contractOf('the memory store', async () => {
   const log = openMemoryLog();

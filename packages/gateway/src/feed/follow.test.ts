@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { draftOf } from '../log/log.fixture.ts';
 import { facet } from '../log/facet.ts';
 import type { Log, Seq } from '../log/log.ts';
-import { openMemoryLog } from '../stores/memory/memory.ts';
+import { openMemoryLog } from '../../../../test/support/memory-log/memory-log.ts';
 import { follow, type LogRange } from './follow.ts';
 
 const ALL = { facets: [] };

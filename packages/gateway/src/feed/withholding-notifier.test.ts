@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { until } from '../../../../conformance/until.ts';
 import { draftOf } from '../log/log.fixture.ts';
 import { StorageFault } from '../storage-fault.ts';
-import { openMemoryLog } from '../stores/memory/memory.ts';
+import { openMemoryLog } from '../../../../test/support/memory-log/memory-log.ts';
 import { type Cases, WithholdingNotifier } from './withholding-notifier.ts';
 
 test('withholdings that a failing disk hides are reported with the next one', async () => {

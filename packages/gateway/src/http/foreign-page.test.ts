@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 
 import { bodyIn, openGateway, statusesIn, type TestGateway } from '../gateway.fixture.ts';
-import { openMemoryLog } from '../stores/memory/memory.ts';
+import { openMemoryLog } from '../../../../test/support/memory-log/memory-log.ts';
 
 const ELSEWHERE = 'http://elsewhere.example';
 const LINK = {

@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 import { MAX_HEADER_SIZE, type State } from '@open-presence/protocol';
 
-import { openMemoryLog } from '../stores/memory/memory.ts';
+import { openMemoryLog } from '../../../../test/support/memory-log/memory-log.ts';
 import { bodyIn, getRequest, openGateway, statusesIn, GARDEN_ENTRY } from '../gateway.fixture.ts';
 
 const open = (): ReturnType<typeof openGateway> => openGateway(openMemoryLog());

@@ -6,7 +6,7 @@ import { GatewayError } from '@open-presence/protocol';
 
 import { facet } from '../log/facet.ts';
 import type { Log, Selection } from '../log/log.ts';
-import { openMemoryLog } from '../stores/memory/memory.ts';
+import { openMemoryLog } from '../../../../test/support/memory-log/memory-log.ts';
 import { grammar } from './intake.fixture.ts';
 import { parseSelection } from './selection.ts';
 

@@ -6,7 +6,7 @@ import { parseLanguage } from '@open-presence/protocol/language-file';
 
 import { draftOf } from '../log/log.fixture.ts';
 import type { Log } from '../log/log.ts';
-import { openMemoryLog } from '../stores/memory/memory.ts';
+import { openMemoryLog } from '../../../../test/support/memory-log/memory-log.ts';
 import { countActivity, parseActivityQuery } from './activity.ts';
 
 const FILE = new URL('../mova-snu.yaml', import.meta.resolve('@open-presence/protocol'));

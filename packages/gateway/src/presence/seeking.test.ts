@@ -3,7 +3,7 @@ import { beforeEach, describe, it } from 'node:test';
 
 import type { Entry, Log, Selection } from '../log/log.ts';
 import { draftOf } from '../log/log.fixture.ts';
-import { openMemoryLog } from '../stores/memory/memory.ts';
+import { openMemoryLog } from '../../../../test/support/memory-log/memory-log.ts';
 import { SeekingReader } from './seeking.ts';
 
 describe('what visitors seek', () => {

@@ -4,7 +4,7 @@ import { suite, test } from 'node:test';
 
 import { AgentCard } from '@a2a-js/sdk';
 
-import { openMemoryLog } from '../../stores/memory/memory.ts';
+import { openMemoryLog } from '../../../../../test/support/memory-log/memory-log.ts';
 import { fetchBytes, openGateway, type TestGateway } from '../../gateway.fixture.ts';
 
 const CARD = '/.well-known/agent-card.json';

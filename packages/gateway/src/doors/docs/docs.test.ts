@@ -4,7 +4,7 @@ import { suite, test } from 'node:test';
 import type { Language } from '@open-presence/protocol';
 import { parse } from 'yaml';
 
-import { openMemoryLog } from '../../stores/memory/memory.ts';
+import { openMemoryLog } from '../../../../../test/support/memory-log/memory-log.ts';
 import { fetchBytes, openGateway } from '../../gateway.fixture.ts';
 
 suite('what the gateway says of itself', () => {

@@ -7,7 +7,7 @@ import type { LogRange } from '../../feed/follow.ts';
 import { streamChunk, type StreamChunk } from '../../http/response/event-stream.ts';
 import { cut, randomOf } from '../../log/log.fixture.ts';
 import type { Log, ReadEnd } from '../../log/log.ts';
-import { openMemoryLog } from '../../stores/memory/memory.ts';
+import { openMemoryLog } from '../../../../../test/support/memory-log/memory-log.ts';
 import { frameEntries } from './entry-frames.ts';
 
 const RANGE: LogRange = { facets: [], order: 'oldest', after: 0, before: 1000 };

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { setImmediate as nextTick } from 'node:timers/promises';
 
 import { draftOf } from '../../log/log.fixture.ts';
-import { openMemoryLog } from '../../stores/memory/memory.ts';
+import { openMemoryLog } from '../../../../../test/support/memory-log/memory-log.ts';
 import { getRequest, openGateway, GARDEN_ENTRY, type TestGateway } from '../../gateway.fixture.ts';
 
 async function open(): Promise<TestGateway> {

@@ -6,7 +6,7 @@ import { describe, it } from 'node:test';
 
 import { facet } from '../../log/facet.ts';
 import { draftOf } from '../../log/log.fixture.ts';
-import { openMemoryLog } from '../../stores/memory/memory.ts';
+import { openMemoryLog } from '../../../../../test/support/memory-log/memory-log.ts';
 import { type EventStream, EventStreams } from '../../http/response/event-stream.ts';
 import { ENTRY_FRAMES } from './entry-frames.ts';
 import { FanOut, type StreamSelection } from './fan-out.ts';

@@ -4,7 +4,7 @@ import { suite, test } from 'node:test';
 import { GatewayError } from '@open-presence/protocol';
 
 import { said } from '../../../../../conformance/mcp-result.ts';
-import { openMemoryLog } from '../../stores/memory/memory.ts';
+import { openMemoryLog } from '../../../../../test/support/memory-log/memory-log.ts';
 import { fetchBytes, openGateway } from '../../gateway.fixture.ts';
 import { REVISIONS } from './server-card.ts';
 import {

@@ -19,7 +19,7 @@ import { Router } from '../../http/router.ts';
 import type { DoorContext } from '../context.ts';
 import { receiveMessages } from './mcp.ts';
 import { SdkHandler } from './sdk-handler.ts';
-import { openMemoryLog } from '../../stores/memory/memory.ts';
+import { openMemoryLog } from '../../../../../test/support/memory-log/memory-log.ts';
 import { addAsking, STATE } from './suite-input-requests.fixture.ts';
 
 export async function startSuiteGateway(): Promise<TestGateway> {

@@ -5,7 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 import { onCallerEnded } from '../../ended-callers.ts';
 import type { Log, LogRead, Selection } from '../../log/log.ts';
-import { openMemoryLog } from '../../stores/memory/memory.ts';
+import { openMemoryLog } from '../../../../../test/support/memory-log/memory-log.ts';
 import { fetchBytes, getRequest, openGateway } from '../../gateway.fixture.ts';
 
 describe('a search whose caller leaves', () => {

@@ -4,7 +4,7 @@ import { suite, test } from 'node:test';
 import type { CatchUpDocument } from '@open-presence/protocol';
 
 import { fetchBytes, openGateway, type TestGateway } from '../../gateway.fixture.ts';
-import { openMemoryLog } from '../../stores/memory/memory.ts';
+import { openMemoryLog } from '../../../../../test/support/memory-log/memory-log.ts';
 
 const open = (): ReturnType<typeof openGateway> => openGateway(openMemoryLog());
 

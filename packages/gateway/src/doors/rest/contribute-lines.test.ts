@@ -5,7 +5,7 @@ import { suite, test } from 'node:test';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
 
 import { until } from '../../../../../conformance/until.ts';
-import { openMemoryLog } from '../../stores/memory/memory.ts';
+import { openMemoryLog } from '../../../../../test/support/memory-log/memory-log.ts';
 import { openGateway, type TestGateway } from '../../gateway.fixture.ts';
 
 type Members = Record<string, unknown>;

@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { suite, test } from 'node:test';
 
 import type { AppendOutcome, Log } from '../../log/log.ts';
-import { openMemoryLog } from '../../stores/memory/memory.ts';
+import { openMemoryLog } from '../../../../../test/support/memory-log/memory-log.ts';
 import {
   bodyIn,
   openGateway,

@@ -4,7 +4,7 @@ import { suite, test } from 'node:test';
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib';
 
 import type { Log, ReadEnd } from '../../log/log.ts';
-import { openMemoryLog } from '../../stores/memory/memory.ts';
+import { openMemoryLog } from '../../../../../test/support/memory-log/memory-log.ts';
 import { fetchBytes, getRequest, openGateway } from '../../gateway.fixture.ts';
 
 interface Listing {

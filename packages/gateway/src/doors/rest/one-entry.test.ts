@@ -4,7 +4,7 @@ import { gunzipSync } from 'node:zlib';
 
 import { entryId } from '@open-presence/protocol';
 
-import { openMemoryLog } from '../../stores/memory/memory.ts';
+import { openMemoryLog } from '../../../../../test/support/memory-log/memory-log.ts';
 import { fetchBytes, openGateway } from '../../gateway.fixture.ts';
 
 const open = (): ReturnType<typeof openGateway> => openGateway(openMemoryLog());

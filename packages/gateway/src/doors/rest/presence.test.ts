@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
 
 import { draftOf } from '../../log/log.fixture.ts';
-import { openMemoryLog } from '../../stores/memory/memory.ts';
+import { openMemoryLog } from '../../../../../test/support/memory-log/memory-log.ts';
 import { fetchBytes, bodyIn, getRequest, openGateway, statusesIn } from '../../gateway.fixture.ts';
 import {
   identitiesOf,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 
-import { openMemoryLog } from '../../stores/memory/memory.ts';
+import { openMemoryLog } from '../../../../../test/support/memory-log/memory-log.ts';
 import { openGateway } from '../../gateway.fixture.ts';
 import { identitiesOf, postEntry, fetchPresence } from './presence.fixture.ts';
 

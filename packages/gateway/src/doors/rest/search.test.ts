@@ -6,7 +6,7 @@ import { describe, it } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 
 import type { Log } from '../../log/log.ts';
-import { openMemoryLog } from '../../stores/memory/memory.ts';
+import { openMemoryLog } from '../../../../../test/support/memory-log/memory-log.ts';
 import { openSqliteLog } from '../../stores/sqlite/store.ts';
 import { fetchBytes, openGateway, type TestGateway } from '../../gateway.fixture.ts';
 

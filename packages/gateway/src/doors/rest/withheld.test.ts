@@ -3,7 +3,7 @@ import { suite, test } from 'node:test';
 
 import { getRequest, openGateway, type TestGateway } from '../../gateway.fixture.ts';
 import type { Log } from '../../log/log.ts';
-import { openMemoryLog } from '../../stores/memory/memory.ts';
+import { openMemoryLog } from '../../../../../test/support/memory-log/memory-log.ts';
 
 type Members = Record<string, unknown>;
 

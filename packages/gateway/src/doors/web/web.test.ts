@@ -5,11 +5,11 @@ import { promisify } from 'node:util';
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib';
 
 import { fetchBytes, openGateway } from '../../gateway.fixture.ts';
-import { openMemoryLog } from '../../stores/memory/memory.ts';
+import { openMemoryLog } from '../../../../../test/support/memory-log/memory-log.ts';
 
 const run = promisify(execFile);
 const FIXTURE = import.meta.resolve('../../gateway.fixture.ts');
-const MEMORY = import.meta.resolve('../../stores/memory/memory.ts');
+const MEMORY = import.meta.resolve('../../../../../test/support/memory-log/memory-log.ts');
 const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
 const DECODERS = { br: brotliDecompressSync, gzip: gunzipSync, zstd: zstdDecompressSync };
 

@@ -5,7 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 import { MAX_HEADER_SIZE } from '@open-presence/protocol';
 
-import { openMemoryLog } from '../../stores/memory/memory.ts';
+import { openMemoryLog } from '../../../../../test/support/memory-log/memory-log.ts';
 import {
   bodyIn,
   GARDEN_ENTRY,

@@ -4,7 +4,7 @@ import type { Server } from 'node:net';
 import { test } from 'node:test';
 
 import { openGateway } from '../../gateway.fixture.ts';
-import { openMemoryLog } from '../../stores/memory/memory.ts';
+import { openMemoryLog } from '../../../../../test/support/memory-log/memory-log.ts';
 
 test('an error of accept is reported once, and the gateway goes on listening', async () => {
   const servers: Server[] = [];

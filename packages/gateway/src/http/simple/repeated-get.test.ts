@@ -5,7 +5,7 @@ import { suite, test } from 'node:test';
 
 import { until } from '../../../../../conformance/until.ts';
 import { GARDEN_ENTRY, openGateway, type Caller } from '../../gateway.fixture.ts';
-import { openMemoryLog } from '../../stores/memory/memory.ts';
+import { openMemoryLog } from '../../../../../test/support/memory-log/memory-log.ts';
 import { isOneHead, RepeatedGets } from './repeated-get.ts';
 import type { RequestObserver } from '../request-observer.ts';
 

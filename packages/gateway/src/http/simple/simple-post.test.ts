@@ -11,7 +11,7 @@ import {
   type TestGatewayOptions,
 } from '../../gateway.fixture.ts';
 import type { Log } from '../../log/log.ts';
-import { openMemoryLog } from '../../stores/memory/memory.ts';
+import { openMemoryLog } from '../../../../../test/support/memory-log/memory-log.ts';
 import { simplePostIn } from './simple-post.ts';
 
 const request = (body: string): string =>

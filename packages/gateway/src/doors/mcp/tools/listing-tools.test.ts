@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 
 import { said, type Result } from '../../../../../../conformance/mcp-result.ts';
-import { openMemoryLog } from '../../../stores/memory/memory.ts';
+import { openMemoryLog } from '../../../../../../test/support/memory-log/memory-log.ts';
 import { openGateway } from '../../../gateway.fixture.ts';
 import { answerIn, call, entryAt, fields, list, saidIn, send } from '../mcp.fixture.ts';
 

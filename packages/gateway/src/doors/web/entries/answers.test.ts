@@ -4,7 +4,7 @@ import { suite, test } from 'node:test';
 import type { EntryBatch } from '@open-presence/web/page-data';
 
 import { openGateway } from '../../../gateway.fixture.ts';
-import { openMemoryLog } from '../../../stores/memory/memory.ts';
+import { openMemoryLog } from '../../../../../../test/support/memory-log/memory-log.ts';
 import { hasPages } from '../web.ts';
 
 suite('answers on a page', { skip: hasPages() ? false : 'the pages are not built' }, () => {

@@ -5,7 +5,7 @@ import type { EntryBatch, PageEntry, TextPiece } from '@open-presence/web/page-d
 import fc from 'fast-check';
 
 import { anyCharacter } from '../../../json/characters.fixture.ts';
-import { openMemoryLog } from '../../../stores/memory/memory.ts';
+import { openMemoryLog } from '../../../../../../test/support/memory-log/memory-log.ts';
 import { openGateway, type TestGateway } from '../../../gateway.fixture.ts';
 
 async function read<Value>(gateway: TestGateway, path: string): Promise<Value> {

@@ -5,7 +5,7 @@ import { suite, test } from 'node:test';
 import type { Activity, GardenEntries, GardenPage } from '@open-presence/web/page-data';
 
 import { openGateway } from '../../../gateway.fixture.ts';
-import { openMemoryLog } from '../../../stores/memory/memory.ts';
+import { openMemoryLog } from '../../../../../../test/support/memory-log/memory-log.ts';
 
 const DAY_MS = 86_400_000;
 

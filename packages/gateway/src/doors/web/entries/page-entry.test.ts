@@ -3,7 +3,7 @@ import { suite, test } from 'node:test';
 
 import type { PageEntry } from '@open-presence/web/page-data';
 
-import { openMemoryLog } from '../../../stores/memory/memory.ts';
+import { openMemoryLog } from '../../../../../../test/support/memory-log/memory-log.ts';
 import { openGateway } from '../../../gateway.fixture.ts';
 import { pageEntryOf } from './page-entry.ts';
 

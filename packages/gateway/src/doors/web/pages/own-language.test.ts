@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 
 import { fetchBytes, openGateway } from '../../../gateway.fixture.ts';
-import { openMemoryLog } from '../../../stores/memory/memory.ts';
+import { openMemoryLog } from '../../../../../../test/support/memory-log/memory-log.ts';
 
 suite('pages with a language file of the operator’s', () => {
   test('have forms with the fields that it suggests, whatever their names are', async () => {

@@ -4,7 +4,7 @@ import { suite, test } from 'node:test';
 import { visitorPagePath } from '@open-presence/protocol';
 
 import { openGateway } from '../../../gateway.fixture.ts';
-import { openMemoryLog } from '../../../stores/memory/memory.ts';
+import { openMemoryLog } from '../../../../../../test/support/memory-log/memory-log.ts';
 import { hasPages } from '../web.ts';
 
 const NAMES = [

@@ -15,7 +15,7 @@ import {
   textQuery,
 } from '../../../../search/search.fixture.ts';
 import { draftOf, randomOf, metadataOf } from '../../../../log/log.fixture.ts';
-import { openMemoryLog } from '../../../memory/memory.ts';
+import { openMemoryLog } from '../../../../../../../test/support/memory-log/memory-log.ts';
 import { dataPathsIn } from '../../data-paths.ts';
 import { SharedState } from '../../shared-state.ts';
 import type { StoreChange } from '../../store-thread.ts';

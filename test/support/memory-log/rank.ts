@@ -1,5 +1,9 @@
 /** Matching and ranking (Okapi BM25) without an index: looks at every entry each time. */
-import { termsIn, type TextQuery, type Term } from '../../log/text-query.ts';
+import {
+  termsIn,
+  type TextQuery,
+  type Term,
+} from '../../../packages/gateway/src/log/text-query.ts';
 
 /** The string values of an entry, each as a list of words. */
 export type Values = readonly (readonly string[])[];

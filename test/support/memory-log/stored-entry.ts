@@ -3,14 +3,20 @@ import { createHash, randomBytes } from 'node:crypto';
 
 import { entryHead, type EntryMetadata, type Filter, portableJson } from '@open-presence/protocol';
 
-import { portableEntry } from '../../json/portable-entry.ts';
-import { stringValuesIn } from '../../json/string-values.ts';
-import { derivedFacets, isDerived } from '../../log/concern.ts';
-import { facet, FACET_SIZE, type Facet } from '../../log/facet.ts';
-import type { Draft, Entry, Seq, Spool, Withholding } from '../../log/log.ts';
-import type { Portability } from '../../log/portability.ts';
-import { threadFacet } from '../../log/thread.ts';
-import { tokenize } from '../../search/tokenizer.ts';
+import { portableEntry } from '../../../packages/gateway/src/json/portable-entry.ts';
+import { stringValuesIn } from '../../../packages/gateway/src/json/string-values.ts';
+import { derivedFacets, isDerived } from '../../../packages/gateway/src/log/concern.ts';
+import { facet, FACET_SIZE, type Facet } from '../../../packages/gateway/src/log/facet.ts';
+import type {
+  Draft,
+  Entry,
+  Seq,
+  Spool,
+  Withholding,
+} from '../../../packages/gateway/src/log/log.ts';
+import type { Portability } from '../../../packages/gateway/src/log/portability.ts';
+import { threadFacet } from '../../../packages/gateway/src/log/thread.ts';
+import { tokenize } from '../../../packages/gateway/src/search/tokenizer.ts';
 import type { Values } from './rank.ts';
 
 export interface StoredEntry {

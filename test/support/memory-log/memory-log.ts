@@ -7,8 +7,8 @@ import { randomInt, randomUUID } from 'node:crypto';
 
 import { entryId, type Kind, SALTS, type EntryMetadata } from '@open-presence/protocol';
 
-import { alternativesIn, type Facet } from '../../log/facet.ts';
-import { portableText } from '../../json/portable-entry.ts';
+import { alternativesIn, type Facet } from '../../../packages/gateway/src/log/facet.ts';
+import { portableText } from '../../../packages/gateway/src/json/portable-entry.ts';
 import type {
   AppendResult,
   ChainRange,
@@ -31,7 +31,7 @@ import type {
   Withholding,
   WithholdingRange,
   WithholdingState,
-} from '../../log/log.ts';
+} from '../../../packages/gateway/src/log/log.ts';
 import { matches, ranking } from './rank.ts';
 import {
   bodyOf,
