@@ -67,7 +67,6 @@ export function describeWithholding(open: Open): void {
       await assertGone(log);
       const entry = await log.entry(41);
       assert.equal(entry?.withheld?.reason, 'spam');
-      assert.equal(entry.unreadable, undefined);
     });
 
     it('is listed once, in the order of its withholding, and every watcher hears of it', async () => {

@@ -1,8 +1,6 @@
 /** `presence verify`: checks that a whole log, and the files derived from it, are as they were written. */
 import {
   type DerivedFault,
-  scrubProgress,
-  type ScrubProgress,
   verifyDerived,
   type VerifyEvent,
   verifyLog,
@@ -58,8 +56,7 @@ interface Report {
   event(event: VerifyEvent): void;
   logEnd(result: VerifyResult): void;
   derivedFault(fault: DerivedFault): void;
-  /** `progress`: of the verification in the background. */
-  end(progress: ScrubProgress | undefined): void;
+  end(): void;
 }
 
 /** Returns the exit code. */
@@ -74,7 +71,7 @@ async function verify(data: string, report: Report): Promise<number> {
     derivedFaults += 1;
     report.derivedFault(fault);
   }
-  report.end(scrubProgress(data));
+  report.end();
   if (faults > 0) return EXIT_FAILED;
   return derivedFaults > 0 ? EXIT_DERIVED_FAULTS : 0;
 }
@@ -103,13 +100,7 @@ function textReport(context: ProcessContext): Report {
     derivedFault({ file, description }) {
       print(`${file}: ${description}; the gateway makes it again from the log`);
     },
-    end(background) {
-      if (background === undefined) return;
-      const { at, completed } = background;
-      const pass =
-        completed === 0 ? 'no whole pass so far' : `last whole pass ${formatTime(completed)}`;
-      print(`In the background: ${pass}, now at entry ${formatCount(at)}`);
-    },
+    end() {},
   };
 }
 
@@ -133,22 +124,14 @@ function jsonReport({ stdout }: ProcessContext): Report {
     derivedFault({ file, description }) {
       printElement({ file, what: description });
     },
-    end(progress) {
-      const background = progress && {
-        at: progress.at,
-        completed: progress.completed === 0 ? null : formatTime(progress.completed),
-      };
-      stdout.write(`],"background":${JSON.stringify(background ?? null)}}\n`);
+    end() {
+      stdout.write(']}\n');
     },
   };
 }
 
 function formatCount(count: number): string {
   return count.toLocaleString('en');
-}
-
-function formatTime(ms: number): string {
-  return new Date(ms).toISOString();
 }
 
 function formatBytes(bytes: number): string {

@@ -21,7 +21,6 @@ interface CommonMembers {
   readonly to?: string | readonly string[] | null;
   readonly inReplyTo?: string | null;
   /** The gateway has lost the visitor's members (PROTOCOL.md section 4.6). */
-  readonly unreadable?: true;
   /** What was said was taken away (PROTOCOL.md section 4.7): `Gateway.withholdings` lists what really was. */
   readonly withheld?: { readonly at: string; readonly reason: string };
   /** What the gateway has to say of an entry that was just stored (section 7.9). */

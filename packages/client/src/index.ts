@@ -21,7 +21,6 @@ export {
 } from './presence-error.ts';
 export type { LineFilters, LogRange } from './log/log-bytes.ts';
 export {
-  isUnreadable,
   type LogLine,
   type LogLines,
   readLogLines,

@@ -87,9 +87,8 @@ export async function openGateway(
   const { router = createRouter(language) } = options;
   const reported: object[] = [];
   const report = { error: (details: object) => void reported.push(details) };
-  const unreadable = (): number => log.damage().unreadable;
   const readOnly = (): string | undefined => log.readOnly();
-  const startup = { language, report, publicUrl, state, readOnly, unreadable };
+  const startup = { language, report, publicUrl, state, readOnly };
   const loaded = { language, text, publicUrl, ownTexts };
   const listener = await HttpListener.listen(
     {

@@ -125,9 +125,8 @@ export async function startGateway(config: GatewayConfig): Promise<Gateway> {
     if (!lifecycle.serving || lifecycle.log === undefined) return 'waking';
     return lifecycle.log.writable() ? 'breathing' : 'holding';
   };
-  const unreadable = (): number => lifecycle.log?.damage().unreadable ?? 0;
   const readOnly = (): string | undefined => lifecycle.log?.readOnly();
-  const startup = { language: loaded.language, report, publicUrl, state, readOnly, unreadable };
+  const startup = { language: loaded.language, report, publicUrl, state, readOnly };
   // Disposed of in reverse order: the log is closed last.
   await using opened = new AsyncDisposableStack();
   let early: HttpListener<DoorContext> | undefined;

@@ -66,7 +66,6 @@ const stopped = new Promise<void>((resolve) => {
   const report = { error: (details: object, text: string): void => post({ details, text }) };
   const { temporaryFolder } = start;
   const notices = new Notices(start.data);
-  const unreadable = (): number => log.damage().unreadable;
   const readOnly = (): string | undefined => log.readOnly();
   const startup = {
     language: start.loaded.language,
@@ -74,7 +73,6 @@ const stopped = new Promise<void>((resolve) => {
     publicUrl: start.loaded.publicUrl,
     state,
     readOnly,
-    unreadable,
   };
   const router = createRouter(start.loaded.language);
   using observation = new HttpObservation(start.observation, (lines) => post({ lines }));

@@ -31,7 +31,6 @@ export { isShareable, type ListenAddress } from './http/connection/listen-addres
 export type { LogFault } from './stores/sqlite/log/chain-verifier.ts';
 export { type FolderLog, openFolderLog } from './stores/sqlite/folder-log.ts';
 export { verifyLog, type VerifyEvent, type VerifyResult } from './stores/sqlite/repair/verify.ts';
-export { scrubProgress, type ScrubProgress } from './stores/sqlite/damage/scrubber.ts';
 export { type DerivedFault, verifyDerived } from './stores/sqlite/segments/verify-segments.ts';
 export {
   backUpLog,

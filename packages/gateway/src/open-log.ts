@@ -2,7 +2,6 @@
 import type { Logger } from 'pino';
 
 import { openClusterLog } from './cluster.ts';
-import type { Seq } from './log/log.ts';
 import type { BackupDescription } from './stores/sqlite/backup/description.ts';
 import type { ClockReport, StoreChange } from './stores/sqlite/store-thread.ts';
 import {
@@ -74,10 +73,6 @@ const CHANGES: Readonly<Record<StoreChange['part'], { failing: string; working: 
       'cluster: the copies of the log differ; find out by "presence verify" which of them has changed',
     working: 'cluster: the copies of the log are equal again',
   },
-  entry: {
-    failing: 'log: an entry cannot be read; "presence repair" can put back a large one',
-    working: 'log: an entry can be read again',
-  },
 };
 
 const LOSS_ACCEPTED =
@@ -108,23 +103,18 @@ export async function openLog(
     fileThreads,
     metricsOf,
     onProgress,
-    onChange: ({ part, seq, cause }: StoreChange) => {
+    onChange: ({ part, cause }: StoreChange) => {
       const status =
         part === 'storing' || part === 'stream'
           ? { status: cause === undefined ? 'breathing' : 'holding' }
           : {};
       const { failing, working } = CHANGES[part];
-      report.warn(
-        { ...status, ...(seq === undefined ? {} : { seq }), ...cause },
-        cause === undefined ? working : failing,
-      );
+      report.warn({ ...status, ...cause }, cause === undefined ? working : failing);
     },
     acceptLoss,
     onAcceptedLoss: (loss: AcceptedLoss) => report.warn(loss, LOSS_ACCEPTED),
     onBegunBackup: ({ log: before, head }: BackupDescription, log: string) =>
       report.warn({ before, log, head }, BACKUP_BEGUN),
-    onVerified: (entries: Seq) =>
-      report.info({ entries }, 'log: all entries were verified in the background'),
     onClock: (clock: ClockReport) => report.warn(clock, describeClock(clock)),
   };
   if (stream === undefined)

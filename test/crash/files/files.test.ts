@@ -1,5 +1,5 @@
 // All files of a data folder, spoiled in all ways, at a start and while the log is open. What becomes
-// of it is the right answer, a refusal that says why, or an entry that is marked as unreadable.
+// of it is the right answer, a refusal that says why, or one without an entry that is lost.
 // PRESENCE_SEED repeats a run.
 import assert from 'node:assert/strict';
 import { copyFile, cp, mkdir, readdir, writeFile } from 'node:fs/promises';
@@ -25,33 +25,28 @@ import { CHANGES, type Fault, FAULTS, mend, spoil } from './spoil.ts';
 import { needs } from '../../needs.ts';
 
 /** `refused`: by the start, by reads or by both. `holding`: right, but nothing can be appended. */
-type Outcome = 'right' | 'holding' | 'unreadable' | 'refused';
+type Outcome = 'right' | 'holding' | 'lost' | 'refused';
 
 /** Files that are spoiled together, since what becomes of each can be told apart. */
 interface Row {
   readonly files: readonly string[];
   readonly faults: readonly Fault[];
   readonly outcomes: readonly Outcome[];
-  /**
-   * Whether each entry is read by itself first: listings do not verify bytes, so they have a changed
-   * entry until it has been found, by a reader or in the background.
-   */
-  readonly readsEach?: true;
-  /**
-   * Whether the log is moved from the WAL into `log.sqlite` first. Listings leave out the entries of a
-   * page that cannot be read.
-   */
+  /** Whether the log is moved from the WAL into `log.sqlite` first. */
   readonly inPages?: true;
 }
 
-/** Where a page has no entry, or its bytes have no meaning, nothing is lost. */
+/** Only `presence verify` finds bytes that have changed and kept the form of an entry. */
+const LOSSES: readonly Fault[] = ['missing', 'truncated'];
+
+/** Where a page has no entry, nothing is lost. */
 const PAGES: Row = {
   files: ['log.sqlite'],
-  faults: ['truncated', 'bit', 'page'],
-  outcomes: ['unreadable', 'refused', 'right', 'holding'],
-  readsEach: true,
+  faults: ['truncated'],
+  outcomes: ['lost', 'refused', 'right', 'holding'],
   inPages: true,
 };
+const LARGE: Row = { files: ['large/1'], faults: LOSSES, outcomes: ['lost'] };
 
 const AT_START: readonly Row[] = [
   PAGES,
@@ -65,12 +60,7 @@ const AT_START: readonly Row[] = [
     faults: CHANGES,
     outcomes: ['right'],
   },
-  {
-    files: ['large/1'],
-    faults: CHANGES,
-    outcomes: ['unreadable'],
-    readsEach: true,
-  },
+  LARGE,
   { files: ['log.sqlite'], faults: ['missing'], outcomes: ['refused'] },
   // The last bytes of a WAL may belong to no commit.
   { files: ['log.sqlite-wal'], faults: CHANGES, outcomes: ['refused', 'right'] },
@@ -93,7 +83,7 @@ const WHILE_OPEN: readonly Row[] = [
     faults: FAULTS,
     outcomes: ['right', 'holding', 'refused'],
   },
-  { files: ['large/1'], faults: CHANGES, outcomes: ['unreadable'], readsEach: true },
+  LARGE,
   // Search may not have opened it yet.
   { files: ['log.sqlite'], faults: ['missing'], outcomes: ['holding', 'refused'] },
   { files: ['log.sqlite'], faults: ['not writable'], outcomes: ['right', 'holding'] },
@@ -125,7 +115,7 @@ before(async () => {
     await acknowledged.append(log, kind, 100_000);
     await acknowledged.append(log, kind, 20);
   }
-  assert.deepEqual(await acknowledged.read(log), { unreadable: new Set(), errors: [] });
+  assert.deepEqual(await acknowledged.read(log), { lost: new Set(), errors: [] });
   // An index that is behind would be made from a log that is spoiled.
   await until(
     async () => log.indexWatermark(),
@@ -179,15 +169,14 @@ async function spoilAll(data: string, { files }: Row, fault: Fault): Promise<Dis
 }
 
 async function outcomeOf(log: OwnedLog, known: Remembered, row?: Row): Promise<Outcome> {
-  if (row?.readsEach === true) await known.readEach(log, row.inPages);
-  const { unreadable, errors } = await known.read(log, {
-    mayLack: row?.inPages === true,
+  const { lost, errors } = await known.read(log, {
+    mayLack: row?.outcomes.includes('lost') === true,
     mayRefuse: row?.outcomes.includes('refused') === true,
   });
   for (const error of errors) assertClear(error);
   const isStored = await known.append(log, 'garden', 20);
   if (errors.length > 0) return 'refused';
-  if (unreadable.size > 0) return 'unreadable';
+  if (lost.size > 0) return 'lost';
   return isStored ? 'right' : 'holding';
 }
 
@@ -205,8 +194,8 @@ async function outcomeOfStart(folder: string, known: Remembered, row?: Row): Pro
 
 /** On a full disk: search goes on with what it knows. */
 async function readAll(log: OwnedLog, known: Remembered): Promise<void> {
-  const { unreadable, errors } = await known.read(log, { mayLag: true });
-  assert.deepEqual([unreadable, errors], [new Set(), []]);
+  const { lost, errors } = await known.read(log, { mayLag: true });
+  assert.deepEqual([lost, errors], [new Set(), []]);
 }
 
 /** What it takes to inflict a fault. */

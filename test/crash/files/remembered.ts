@@ -1,6 +1,6 @@
 /**
  * What was acknowledged, apart from any store, and whether a log gives it back: every entry once with
- * its text, or marked as unreadable.
+ * its text.
  */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
@@ -20,7 +20,6 @@ import type {
   Seq,
 } from '../../../packages/gateway/src/log/log.ts';
 import { textQuery } from '../../../packages/gateway/src/search/search.fixture.ts';
-import { isStorageFault } from '../../../packages/gateway/src/storage-fault.ts';
 
 interface Acknowledged {
   readonly kind: Kind;
@@ -31,8 +30,8 @@ interface Acknowledged {
 
 /** What of a log could be read. */
 export interface Reading {
-  /** The entries that were marked as unreadable. */
-  readonly unreadable: ReadonlySet<Seq>;
+  /** The entries that were left out, and cannot be read by themselves either. */
+  readonly lost: ReadonlySet<Seq>;
   /** Why something could not be read at all. */
   readonly errors: readonly Error[];
 }
@@ -74,33 +73,15 @@ export class Remembered {
   }
 
   /**
-   * Reads each entry by itself, which finds those whose bytes have changed. Throws an `AssertionError`
-   * where one is wrong.
-   */
-  async readEach(log: Log, mayLack = false): Promise<void> {
-    for (const [seq, { own, body }] of this.#entries) {
-      if (mayLack && (await isLost(log, seq))) continue;
-      const text = await textOf((await log.entry(seq))?.chunks() ?? []).catch((error: unknown) => {
-        // The answer was broken off.
-        if (!isStorageFault(error)) throw error;
-        return undefined;
-      });
-      if (text === undefined) continue;
-      const isRight = [`${own},${body}}`, `${own},"unreadable":true}`].includes(text);
-      assert.ok(isRight, `entry ${seq} is ${text.slice(0, 300)}`);
-    }
-  }
-
-  /**
    * Reads all there is in several ways. Throws an `AssertionError` where an answer is wrong. `mayLack`:
-   * whether listings and counts may leave out entries that cannot be read by themselves either. `mayRefuse`:
+   * whether listings and counts may leave out lost entries. `mayRefuse`:
    * whether search may never catch up with the log. `mayLag`: whether it may find only what it knows.
    */
   async read(
     log: Log,
     { mayLack = false, mayRefuse = false, mayLag = false }: ReadingOptions = {},
   ): Promise<Reading> {
-    const unreadable = new Set<Seq>();
+    const lost = new Set<Seq>();
     const errors: Error[] = [];
     const attempt = async (step: () => Promise<void>): Promise<void> => {
       try {
@@ -118,30 +99,24 @@ export class Remembered {
       await attempt(async () => {
         const facets = kind === undefined ? [] : [facet('kind', kind)];
         const texts = await textOf(plainTexts(log, { facets, order }, ',\n'));
-        const compared = this.#compare(texts, kind, order);
-        for (const seq of compared.unreadable) unreadable.add(seq);
-        for (const seq of compared.missing) {
-          assert.ok(mayLack && (await isLost(log, seq)), `${kind} ${order} lacks entry ${seq}`);
-          unreadable.add(seq);
+        for (const seq of this.#missingIn(texts, kind, order)) {
+          const isLost = mayLack && (await log.entry(seq)) === undefined;
+          assert.ok(isLost, `${kind} ${order} lacks entry ${seq}`);
+          lost.add(seq);
         }
       });
     }
-    await attempt(async () => this.#compareCounts(log, mayLack ? unreadable.size : 0));
+    await attempt(async () => this.#compareCounts(log, mayLack ? lost.size : 0));
     await attempt(async () => {
       if (!mayLag) await untilCaughtUp(log, mayRefuse ? REFUSAL_MS : PATIENCE_MS);
-      await this.#compareSearch(log, unreadable);
+      await this.#compareSearch(log, lost);
     });
-    return { unreadable, errors };
+    return { lost, errors };
   }
 
-  /** Returns the seqs of the entries that are marked as unreadable, and of those that are not there. */
-  #compare(
-    texts: string,
-    wanted: Kind | undefined,
-    order: Order,
-  ): { readonly unreadable: Set<Seq>; readonly missing: Set<Seq> } {
+  /** Returns the seqs of the entries that are not there. */
+  #missingIn(texts: string, wanted: Kind | undefined, order: Order): Set<Seq> {
     const name = `${wanted ?? 'everything'}, ${order} first,`;
-    const unreadable = new Set<Seq>();
     const missing = new Set(this.#seqsOf(wanted));
     let last = order === 'newest' ? Infinity : 0;
     for (const text of texts === '' ? [] : texts.split(',\n')) {
@@ -151,11 +126,10 @@ export class Remembered {
       const entry = this.#entries.get(seq);
       const start = text.slice(0, 300);
       if (entry === undefined) assert.ok(this.#wasRefused(text), `${name} has ${start}`);
-      else if (text === `${entry.own},"unreadable":true}`) unreadable.add(seq);
       else assert.ok(text === `${entry.own},${entry.body}}`, `${name} has another ${start}`);
       missing.delete(seq);
     }
-    return { unreadable, missing };
+    return missing;
   }
 
   /** `lost`: how many entries may not be counted, because nobody can tell their kind. */
@@ -170,12 +144,11 @@ export class Remembered {
   }
 
   /** As far as search knows the log. */
-  async #compareSearch(log: Log, unreadable: ReadonlySet<Seq>): Promise<void> {
+  async #compareSearch(log: Log, lost: ReadonlySet<Seq>): Promise<void> {
     const known = log.searchWatermark();
     const selection = { facets: [], textQuery: textQuery('moss'), order: 'oldest' } as const;
     const found = await Array.fromAsync(log.readEntries(selection), ({ metadata }) => metadata.seq);
-    const isKnown = (seq: Seq): boolean =>
-      seq <= known && this.#entries.has(seq) && !unreadable.has(seq);
+    const isKnown = (seq: Seq): boolean => seq <= known && this.#entries.has(seq) && !lost.has(seq);
     assert.deepEqual(found.filter(isKnown), this.#seqsOf(undefined).filter(isKnown));
   }
 
@@ -195,12 +168,6 @@ async function untilCaughtUp(log: Log, patience: number): Promise<void> {
     if (performance.now() > end) throw new GatewayError('unavailable', 'search does not catch up');
     await pause(20);
   }
-}
-
-/** Whether the row of an entry is in a page that cannot be read. */
-async function isLost(log: Log, seq: Seq): Promise<boolean> {
-  const entry = await log.entry(seq);
-  return entry === undefined || entry.unreadable === true;
 }
 
 async function resultOf(

@@ -12,7 +12,6 @@ import { portableText } from '../../../packages/gateway/src/json/portable-entry.
 import type {
   AppendResult,
   ChainRange,
-  Damage,
   RankedEntry,
   RankedQuery,
   Draft,
@@ -82,10 +81,6 @@ class MemoryLog implements Log {
 
   async setReadOnly(reason: string | undefined): Promise<void> {
     this.#readOnly = reason;
-  }
-
-  damage(): Damage {
-    return { unreadable: 0, version: 0 };
   }
 
   now(): number {

@@ -53,7 +53,7 @@ const LONGEST_PAUSE_MS = 30_000;
 
 /**
  * Resolves when the signal is aborted or, without `live`, everything is copied. Tries again after a pause
- * if the origin cannot be reached, an entry is unreadable there, or the disk here is full. Throws any
+ * if the origin cannot be reached, or the disk here is full. Throws any
  * other error: `OriginChanged` if the origin is its cause. The copied entries stay as they are.
  */
 export async function followOrigin(origin: FollowedOrigin): Promise<void> {
@@ -164,7 +164,6 @@ async function within<T>(promise: Promise<T>, ms: number): Promise<T | undefined
 
 function mayPass(error: Error): boolean {
   if (error instanceof PresenceError) return error.isTemporary || error.code === 'unreachable';
-  if (error instanceof CopyRefusal) return error.fault === 'unreadable';
   return 'code' in error && ['out-of-space', 'unavailable'].includes(String(error.code));
 }
 

@@ -41,7 +41,6 @@ const BRACE = 0x7d;
 /** What follows the visitor's members: the brace of the entry, and that of the line. */
 const CLOSING = 2;
 const EMPTY = new Uint8Array(0);
-const UNREADABLE = '"unreadable":true';
 const WITHHELD = '"withheld":';
 
 const NO_CHECKPOINT = 'is no checkpoint, with which a log begins: these may be entries alone';
@@ -55,12 +54,6 @@ export async function readLogLines(bytes: AsyncIterable<Uint8Array>): Promise<Lo
     await reader.close();
     throw error;
   }
-}
-
-/** Whether the gateway has lost the visitor's members (PROTOCOL.md section 4.6). */
-export function isUnreadable({ salt, body }: LogLine): boolean {
-  if (salt !== undefined || body === undefined) return false;
-  return new TextDecoder().decode(body) === UNREADABLE;
 }
 
 /**

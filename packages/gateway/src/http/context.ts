@@ -28,8 +28,6 @@ export interface StartupContext {
   state(): State;
   /** Why the owner lets nothing be stored; undefined while entries are stored. */
   readOnly(): string | undefined;
-  /** How many entries are known to be unreadable. */
-  unreadable(): number;
 }
 
 /** What the listener provides to handlers once the log is open. */

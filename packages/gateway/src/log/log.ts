@@ -10,8 +10,7 @@
  * - The text of an entry is `entryHead(metadata)` of the protocol, a comma if the body is not empty,
  *   the body byte for byte, and `}`.
  * - A reader that pauses holds no lock and no transaction.
- * - An entry that is damaged costs nobody another one: it is given with the gateway's members and
- *   `"unreadable":true`, or left out where not even these can be read.
+ * - An entry that the disk has lost costs nobody another one: it is left out.
  * - An entry that was withheld keeps its place, its gateway's members, its link and its idempotency key:
  *   it is given with the gateway's members and `"withheld":{"at":…,"reason":…}`, by `entry` and `readChain`.
  *   All other reads and all counts leave it out, unless a selection includes it: by its kind and room alone.
@@ -190,8 +189,6 @@ export interface Entry {
   readonly size: number;
   /** The text where it is small enough for memory, else undefined. */
   readonly text: Uint8Array | undefined;
-  /** Set where the visitor's members cannot be read: the text then says so in their place. */
-  readonly unreadable?: true;
   /** Set where the visitor's members were taken away: the text then says so in their place. */
   readonly withheld?: Pick<Withholding, 'time' | 'reason' | 'state'>;
   /** The text from byte `from` on, whatever its size. A chunk is valid until the next is requested. */
@@ -225,14 +222,6 @@ export interface WithholdingRange {
   readonly limit?: number;
 }
 
-/** What of the log is known to be lost or changed. */
-export interface Damage {
-  /** How many entries cannot be read. */
-  readonly unreadable: number;
-  /** Differs once an entry has become unreadable, or readable again. */
-  readonly version: number;
-}
-
 export interface RoomCount {
   readonly room: string;
   readonly kind: Kind;
@@ -257,7 +246,6 @@ export interface Log extends AsyncDisposable {
    * log. Throws `unavailable` if the cluster's servers do not take it now.
    */
   setReadOnly(reason: string | undefined): Promise<void>;
-  damage(): Damage;
   /** The time that an entry would get now, in ms since 1970: not less than that of any entry. */
   now(): number;
   /** The seq of the newest durable entry, 0 in an empty log. */
@@ -288,7 +276,7 @@ export interface Log extends AsyncDisposable {
   withholdings(range: WithholdingRange): AsyncGenerator<Withholding, void, undefined>;
   /**
    * In its portable form unless `exact` is asked for. `hidden`: the exact entry for the owner, with its text
-   * although it is hidden. Undefined if not even the gateway's members can be read.
+   * although it is hidden. Undefined if it cannot be read.
    */
   entry(seq: Seq, form?: 'exact' | 'hidden'): Promise<Entry | undefined>;
   /** The texts of the selected entries. Chunks may end anywhere; each is valid until the next is requested. */
@@ -301,8 +289,7 @@ export interface Log extends AsyncDisposable {
   ): TextRead<Uint8Array | StoredText>;
   readEntries(selection: Selection): LogRead<Entry>;
   /**
-   * The newest entry of each identity, and perhaps others: each once, the newest first. Leaves out unreadable
-   * ones.
+   * The newest entry of each identity, and perhaps others: each once, the newest first.
    */
   readNewestOfIdentities(query: NewestQuery): AsyncGenerator<Entry, void, undefined>;
   /**
@@ -313,7 +300,6 @@ export interface Log extends AsyncDisposable {
   /**
    * The entries of a range with what their links are made of, as lines that each end with a newline
    * (PROTOCOL.md section 20.2). Chunks may end anywhere, and are valid until the next is requested.
-   * Throws before the last bytes of a large entry that is not what was stored.
    */
   readChain(range: ChainRange): TextRead;
   /** Entries up to this seq can be found by their words. It may lag a little behind the head. */

@@ -1,6 +1,6 @@
 /**
  * A read of texts that lets go of all but its place while its reader stalls, and reads on from there,
- * also if entries were withheld, damaged or repaired meanwhile. A few paused reads hold on to their pages, so that a reader who stalls for a moment only
+ * also if entries were withheld meanwhile. A few paused reads hold on to their pages, so that a reader who stalls for a moment only
  * does not cause a page to be read again.
  */
 import { crc32 } from 'node:zlib';
@@ -47,7 +47,7 @@ export function selectedTexts(
 }
 
 function versionOf(log: Log): string {
-  return `${log.damage().version} ${log.withheld()}`;
+  return `${log.withheld()}`;
 }
 
 export function chainLines(log: Log, range: ChainRange): ResumableRead {
@@ -276,7 +276,7 @@ function isBegun(chunk: Chunk): boolean {
 function changedEntry(): GatewayError {
   return new GatewayError(
     'unavailable',
-    'An entry was damaged, repaired or withheld after the first part of it was sent.',
+    'An entry was withheld after the first part of it was sent.',
   );
 }
 

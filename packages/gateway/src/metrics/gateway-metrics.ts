@@ -59,7 +59,6 @@ interface MeasuredLog {
   head(): number;
   indexWatermark(): number;
   searchWatermark(): number;
-  damage(): { readonly unreadable: number };
   withheld(): number;
   /** Only in a cluster. */
   copyLag():
@@ -244,7 +243,6 @@ export class GatewayMetrics {
 
   #addLog(): void {
     const families = this.#families;
-    const store = this.#store;
     const { log } = this.#sources;
     const lag = (reached: (log: MeasuredLog) => number): number | undefined => {
       const measured = log();
@@ -282,23 +280,8 @@ export class GatewayMetrics {
       'In a cluster: servers that do not have all of the stream, as of their last answer.',
       () => log()?.copyLag()?.missingServers,
     );
-    families.gauge(
-      'presence_unreadable_entries',
-      'Entries that are known to be unreadable.',
-      () => log()?.damage().unreadable,
-    );
     families.gauge('presence_withheld_entries', 'Entries whose text was withheld.', () =>
       log()?.withheld(),
-    );
-    families.gauge(
-      'presence_scrubber_verified_entries',
-      'Entries that were verified in the background in this pass.',
-      () => store.scrub.at,
-    );
-    families.gauge(
-      'presence_scrubber_last_pass_timestamp_seconds',
-      'When all entries were last verified in the background; 0: not yet.',
-      () => store.scrub.completed,
     );
   }
 

@@ -1,4 +1,4 @@
-/** What the store's threads have done: commits, and how far the log was verified. */
+/** What the store's writer has done. */
 import { add, allocateCells, Buckets, type Cells, type HistogramValue } from './cells.ts';
 
 /** In seconds. */
@@ -24,9 +24,7 @@ export const APPEND_OUTCOMES = [
 
 export type AppendOutcomeName = (typeof APPEND_OUTCOMES)[number];
 
-const SCRUBBED = 0;
-const SCRUB_COMPLETED = 1;
-const OUTCOMES = 2;
+const OUTCOMES = 0;
 const FLUSH = OUTCOMES + APPEND_OUTCOMES.length;
 const ENTRIES = FLUSH + FLUSH_BUCKETS.size;
 const BYTES = ENTRIES + ENTRY_BUCKETS.size;
@@ -38,7 +36,6 @@ interface RecordedCommit {
   readonly flushMs: number;
 }
 
-/** The writer records commits; the thread of the index, how far it has verified the log. */
 export class StoreMetrics {
   readonly #cells: Cells;
 
@@ -60,12 +57,6 @@ export class StoreMetrics {
     BYTE_BUCKETS.observe(this.#cells, BYTES, bytes);
   }
 
-  /** `completed`: when the last whole pass ended, in ms since 1970; 0 if there was none. */
-  recordScrub(at: number, completed: number): void {
-    this.#cells[SCRUBBED] = at;
-    this.#cells[SCRUB_COMPLETED] = completed / 1000;
-  }
-
   appends(outcome: AppendOutcomeName): number {
     return this.#cells[OUTCOMES + APPEND_OUTCOMES.indexOf(outcome)] ?? 0;
   }
@@ -80,11 +71,5 @@ export class StoreMetrics {
 
   get commitBytes(): HistogramValue {
     return BYTE_BUCKETS.read(this.#cells, BYTES);
-  }
-
-  /** `completed` in seconds since 1970. */
-  get scrub(): { readonly at: number; readonly completed: number } {
-    const [at = 0, completed = 0] = this.#cells.subarray(SCRUBBED, OUTCOMES);
-    return { at, completed };
   }
 }

@@ -20,7 +20,7 @@ export async function entryWithId(
   const seq = seqOfId(id);
   const entry = seq === undefined ? undefined : await log.entry(seq, form);
   if (entry === undefined && seq !== undefined && seq >= 1 && seq <= log.head()) {
-    const detail = `Cannot read entry ${quoted(id)}: its place in the log is damaged.`;
+    const detail = `Cannot read entry ${quoted(id)}: the gateway’s disk has lost it.`;
     throw new GatewayError('unavailable', detail);
   }
   return entry?.metadata.id === id.toLowerCase() ? entry : undefined;

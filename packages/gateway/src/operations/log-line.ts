@@ -17,7 +17,7 @@ import { withheldFacets } from '../log/thread.ts';
 /** An entry as the log of a gateway prints it (PROTOCOL.md section 20.2). Bytes in hex. */
 export interface LogLine {
   readonly link: string;
-  /** Undefined for an entry that is unreadable or withheld there. */
+  /** Undefined for an entry that is withheld there. */
   readonly salt: string | undefined;
   readonly digest: string | undefined;
   /** Hash of the idempotency key's column, if there is one. */

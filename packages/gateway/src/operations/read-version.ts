@@ -1,15 +1,12 @@
 import type { Entry, Log } from '../log/log.ts';
 
-/** Part of tags: changes when earlier entries are read differently. Empty if none was damaged or withheld. */
-export function readVersion(log: Pick<Log, 'damage' | 'withheld'>): string {
-  const { version } = log.damage();
+/** Part of tags: changes when earlier entries are read differently. Empty if none was withheld. */
+export function readVersion(log: Pick<Log, 'withheld'>): string {
   const withheld = log.withheld();
-  const damaged = version === 0 ? '' : `-damage${version}`;
-  return withheld === 0 ? damaged : `${damaged}-withheld${withheld}`;
+  return withheld === 0 ? '' : `-withheld${withheld}`;
 }
 
 /** The same for one entry. */
-export function entryVersion({ unreadable, withheld }: Entry): string {
-  if (unreadable === true) return '-unreadable';
+export function entryVersion({ withheld }: Entry): string {
   return withheld === undefined ? '' : '-withheld';
 }

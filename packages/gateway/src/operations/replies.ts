@@ -63,8 +63,8 @@ export class ReplyCounter {
   async count(
     entry: Entry,
   ): Promise<{ readonly text: Buffer; readonly replies: number } | undefined> {
-    const { text, metadata, withheld, unreadable } = entry;
-    if (text === undefined || withheld !== undefined || unreadable === true) return undefined;
+    const { text, metadata, withheld } = entry;
+    if (text === undefined || withheld !== undefined) return undefined;
     const replies = await countReplies(this.#log, metadata, this.#log.head(), this.#signal);
     const members = `,"root":"${await this.#root(entry)}","replies":${replies}`;
     const end = entryHead(metadata).length;

@@ -23,7 +23,6 @@ export interface PageEntry extends OwnMembers {
   /** Bytes of the entry, if some of it is missing here. */
   readonly truncatedSize?: number | undefined;
   readonly members?: string | undefined;
-  readonly unreadable?: true | undefined;
   /** Set if the entry is withheld: nothing that its visitor said is here then. */
   readonly withheld?: Pick<WithholdingDocument, 'at' | 'reason'>;
 }

@@ -64,7 +64,7 @@ export function EntryView({
   const shell = useShell();
   const words = useWords().entry;
   const seenSeq = useContext(SeenContext);
-  const { id, seq, kind, timestamp, inReplyTo, unreadable, withheld, answers, replies = 0 } = entry;
+  const { id, seq, kind, timestamp, inReplyTo, withheld, answers, replies = 0 } = entry;
   const { form: Reply, drafted } = useContext(ReplyContext);
   const [isReplying, setReplying] = useState(false);
   const isDrafted = drafted.has(id);
@@ -91,11 +91,9 @@ export function EntryView({
         </p>
       )}
       {withheld !== undefined ? (
-        <p class="entry-unreadable">
+        <p class="entry-withheld">
           {words.withheld} <bdi>{withheld.reason}</bdi> (<Moment timestamp={withheld.at} />)
         </p>
-      ) : unreadable === true ? (
-        <p class="entry-unreadable">{words.unreadable}</p>
       ) : (
         (children ?? <Content entry={entry} />)
       )}

@@ -88,7 +88,6 @@ export const en = {
     answers: 'In answer to an earlier entry',
     seeks: 'seeks',
     withheld: 'What was said here was taken away by the people who run this place. They say why:',
-    unreadable: 'This entry is damaged and cannot be read now. Its place and time are known.',
     reply: 'Reply',
     replies: 'Replies',
     answerCount: (count: number): string =>

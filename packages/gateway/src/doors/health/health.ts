@@ -29,18 +29,11 @@ function healthz(context: RequestContext<StartupContext>): Promise<void> {
   return sendState(context, 200);
 }
 
-/**
- * 200 while entries can be stored, and while only the owner stops storing: readers are served. Also says how
- * many entries cannot be read, if any.
- */
+/** 200 while entries can be stored, and while only the owner stops storing: readers are served. */
 function readyz(context: RequestContext<StartupContext>): Promise<void> {
   const { app } = context;
-  const unreadable = app.unreadable();
   const readOnly = app.readOnly();
-  const more = {
-    ...(readOnly === undefined ? {} : { readOnly }),
-    ...(unreadable === 0 ? {} : { unreadable }),
-  };
+  const more = readOnly === undefined ? {} : { readOnly };
   const isReady =
     app.state() === 'breathing' || (app.state() === 'holding' && readOnly !== undefined);
   return sendState(context, isReady ? 200 : 503, more);
@@ -49,7 +42,7 @@ function readyz(context: RequestContext<StartupContext>): Promise<void> {
 function sendState(
   context: RequestContext<StartupContext>,
   status: number,
-  more: { readonly unreadable?: number; readonly readOnly?: string } = {},
+  more: { readonly readOnly?: string } = {},
 ): Promise<void> {
   const body = jsonBody({ status: context.app.state(), ...more });
   return sendResponse(context, {

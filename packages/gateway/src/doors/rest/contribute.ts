@@ -180,8 +180,7 @@ async function sendFromLog(
   if (isRepeated) context.response.setHeader('Idempotent-Replayed', 'true');
   // A large body may become a small entry: surrounding whitespace is not stored.
   const entry = await context.app.log.entry(metadata.seq, 'exact');
-  const isEchoed =
-    entry !== undefined && entry.unreadable !== true && entry.size <= MAX_ECHOED_SIZE;
+  const isEchoed = entry !== undefined && entry.size <= MAX_ECHOED_SIZE;
   const copy = (chunk: Uint8Array): Buffer => Buffer.from(chunk);
   const text = isEchoed ? Buffer.concat(await Array.fromAsync(entry.chunks(), copy)) : undefined;
   await sendStored(context, metadata, {

@@ -86,7 +86,6 @@ async function differencesFrom(
 ): Promise<string[] | undefined> {
   if (kind !== metadata.kind) return ['kind'];
   if (room !== metadata.room) return ['room'];
-  if (entry?.unreadable === true) return undefined;
   if (entry?.text === undefined || !(body instanceof Uint8Array)) return undefined;
   const stored = Buffer.from(entry.text).subarray(entryHead(metadata).length + 1, -1);
   try {

@@ -59,9 +59,8 @@ export async function said(
 }
 
 async function membersOf(entry: Entry, maxLength: number): Promise<JsonObject> {
-  const { size, withheld, unreadable, portability } = entry;
+  const { size, withheld, portability } = entry;
   if (withheld !== undefined) return { text: `[withheld: ${withheld.reason}]` };
-  if (unreadable === true) return { text: '[unreadable]' };
   // An omitted one may have any depth.
   if (size > MAX_WHOLE_SIZE || portability === 'omitted') {
     const preview = await previewOf(entry, MEMBERS, Math.max(2 * maxLength, MIN_PREVIEW));

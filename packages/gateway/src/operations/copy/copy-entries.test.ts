@@ -221,7 +221,7 @@ suite('copying entries', () => {
       [changed(9, () => ({ key: undefined })), 9, /not what its link was made of/],
       [changed(10, () => ({ key: '0'.repeat(64) })), 10, /not what its link was made of/],
       [changed(11, () => ({ link: '0'.repeat(64) })), 11, /not what its link was made of/],
-      [changed(12, () => ({ salt: undefined })), 12, /unreadable/],
+      [changed(12, () => ({ salt: undefined })), 12, /has not the form/],
       [changed(13, replaced('"text":"', '"text":')), 13, /has not the form/],
       [changed(14, ({ own }) => ({ own: own.subarray(1) })), 14, /has not the form/],
       [changed(15, () => ({ kind: 'garten' })), 15, /has not the form/],

@@ -43,11 +43,10 @@ export class CopyRefusal extends Error {
   }
 }
 
-const REASONS: Readonly<Record<CopyFault | 'unreadable' | 'form', string>> = {
+const REASONS: Readonly<Record<CopyFault | 'form', string>> = {
   differs: 'is another one here: these are two logs, or one of them was rewritten.',
   gap: 'does not follow the last one here: entries between them are missing. What was exported with filters cannot be imported.',
   changed: 'is not what its link was made of: it, its link or one before it was changed.',
-  unreadable: 'is unreadable where it comes from. Repair it there first.',
   form: 'has not the form in which a gateway prints it.',
 };
 
@@ -151,7 +150,7 @@ export class EntryCopier {
     const { seq, salt, link, key } = line;
     const metadata = metadataOf(line);
     if (metadata === undefined) throw await this.#refusal(this.#last + 1, 'form');
-    if (salt === undefined) throw await this.#refusal(seq, 'unreadable');
+    if (salt === undefined) throw await this.#refusal(seq, 'form');
     const options = {
       grammar: this.#grammar.for(metadata.kind, metadata.room),
       spool: () => this.#copier.spool(),

@@ -33,15 +33,7 @@ export function openFolderLog(folder: string): FolderLog {
   const paths = dataPathsIn(folder);
   const db = openLogForReading(paths);
   const rows = new RowReader(db);
-  const damaged = new Set<Seq>();
-  const damage = {
-    get size() {
-      return damaged.size;
-    },
-    has: (seq: Seq) => damaged.has(seq),
-    report: (seq: Seq) => void damaged.add(seq),
-  };
-  const chain = new ChainReader(rows, new EntryReader(rows, paths, damage));
+  const chain = new ChainReader(rows, new EntryReader(rows, paths));
   const head = rows.lastSeq();
   return {
     name: String(readMeta(db, 'name')),

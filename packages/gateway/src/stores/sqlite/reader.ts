@@ -9,7 +9,6 @@ import { Turns, yieldPeriodically } from '../../fair-turns.ts';
 import type { Facet } from '../../log/facet.ts';
 import type {
   ChainRange,
-  Damage,
   Entry,
   LogRead,
   NewestQuery,
@@ -27,7 +26,6 @@ import type {
 import { orWithheld } from '../../log/thread.ts';
 import { portableEntry } from '../../json/portable-entry.ts';
 import { openForReading, readMeta } from './database.ts';
-import { DamageClient } from './damage/damage-client.ts';
 import type { DataPaths } from './data-paths.ts';
 import { RowReader } from './log/row-reader.ts';
 import { ChainReader } from './log/chain-reader.ts';
@@ -56,7 +54,6 @@ export class LogReader {
   protected readonly shared: SharedState;
   protected readonly rows: RowReader;
   readonly #queries: SearchClient;
-  readonly #damage: DamageClient;
   readonly #log: DatabaseSync;
   readonly #facets: FacetSources;
   readonly #entries: EntryReader;
@@ -70,7 +67,6 @@ export class LogReader {
     const tell = (message: FromReader): void => port.postMessage(message);
     this.shared = shared;
     this.#queries = new SearchClient(port);
-    this.#damage = new DamageClient(port);
     this.#log = openForReading(paths.log);
     this.id = String(readMeta(this.#log, 'name'));
     const { segments } = shared;
@@ -78,7 +74,7 @@ export class LogReader {
     const rows = new RowReader(this.#log);
     this.rows = rows;
     this.#facets = { reader, log: rows, paths, shared };
-    this.#entries = new EntryReader(rows, paths, this.#damage);
+    this.#entries = new EntryReader(rows, paths);
     this.#chain = new ChainReader(rows, this.#entries);
     this.#chunks = new ChunkReader({ paths, reader, want: (wanted) => tell({ wanted }) });
     this.#rooms = new RoomCounter(rows, segments);
@@ -88,10 +84,6 @@ export class LogReader {
   writable(): boolean {
     const { writable, streamHolding, readOnly } = this.shared;
     return writable && !streamHolding && readOnly === 0;
-  }
-
-  damage(): Damage {
-    return { unreadable: this.#damage.size, version: this.shared.damageVersion };
   }
 
   withheld(): number {
@@ -137,7 +129,7 @@ export class LogReader {
 
   async entry(seq: Seq, form?: 'exact' | 'hidden'): Promise<Entry | undefined> {
     if (form === 'hidden') return this.#isSeq(seq) ? this.#entries.hiddenEntry(seq) : undefined;
-    const exact = this.#isSeq(seq) ? await this.#entries.verifiedEntry(seq) : undefined;
+    const exact = this.#isSeq(seq) ? await this.#entries.exactEntry(seq) : undefined;
     return form === 'exact' ? exact : exact && portableEntry(exact);
   }
 
@@ -180,8 +172,7 @@ export class LogReader {
   readNewestOfIdentities(query: NewestQuery): AsyncGenerator<Entry, void, undefined> {
     const usable = async (seq: Seq): Promise<Entry | undefined> => {
       const entry = await this.#entryAt(seq);
-      const isLost = entry?.unreadable === true || entry?.withheld !== undefined;
-      const isKnown = !isLost && entry?.portability !== 'omitted';
+      const isKnown = entry?.withheld === undefined && entry?.portability !== 'omitted';
       const isUsable = isKnown && (entry?.size ?? Infinity) <= query.maxSize;
       return isUsable ? entry : undefined;
     };
@@ -194,7 +185,7 @@ export class LogReader {
     this.#facets.reader[Symbol.dispose]();
   }
 
-  #entryAt(seq: Seq): Entry | Promise<Entry> | undefined {
+  #entryAt(seq: Seq): Entry | Promise<Entry | undefined> | undefined {
     return this.#isSeq(seq) ? this.#entries.entry(seq) : undefined;
   }
 

@@ -5,7 +5,6 @@ import { SHARED_SEGMENTS_SIZE, SharedSegments } from './shared-segments.ts';
 const NUMBERS = [
   'indexed',
   'clockAhead',
-  'damageVersion',
   'withheld',
   'withheldInLog',
   'derivedWithheld',
@@ -14,7 +13,7 @@ const NUMBERS = [
   'completeAt',
   'readOnly',
 ] as const;
-const SWITCHES = ['streamHolding', 'keysSpoiled', 'searchFailing', 'hasIndexes'] as const;
+const SWITCHES = ['streamHolding', 'searchFailing', 'hasIndexes'] as const;
 const HEAD = NUMBERS.length + SWITCHES.length;
 const READ_ONLY = HEAD + 1;
 const UPLOAD_THREADS = HEAD + 2;
@@ -30,8 +29,6 @@ export class SharedState {
   declare indexed: number;
   /** How many ms the clock of entries is ahead of `Date.now()`. Only the writer sets it. */
   declare clockAhead: number;
-  /** Changes when an entry becomes unreadable, or readable again. Only the segments' thread sets it. */
-  declare damageVersion: number;
   /** The newest withholding that readers know: nothing derived has its entry any more. */
   declare withheld: number;
   /** The newest withholding in the log. Set by the writer only, as the one before. */
@@ -48,8 +45,6 @@ export class SharedState {
   declare readOnly: number;
   /** Whether the stream of a cluster takes no messages now. */
   declare streamHolding: boolean;
-  /** Whether an idempotency key was found to be missing. Any thread sets it; the writer adds the key. */
-  declare keysSpoiled: boolean;
   /** Whether entries cannot be indexed now. Set by the segments' thread only. */
   declare searchFailing: boolean;
   /** Whether there are threads that follow the log. Set once, at the start. */

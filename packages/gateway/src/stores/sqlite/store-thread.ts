@@ -3,7 +3,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 
 import { collectGarbageWhenIdle } from '../../idle-memory.ts';
-import type { Seq } from '../../log/log.ts';
 import { StoreMetrics } from '../../metrics/store-metrics.ts';
 import { recordUsage } from '../../metrics/thread-usage.ts';
 import { assertStorageFault, type FaultCause } from '../../storage-fault.ts';
@@ -41,14 +40,11 @@ export type StorePart =
   | 'erasing'
   | 'stream'
   | 'servers'
-  | 'copies'
-  | 'entry';
+  | 'copies';
 
 /** A part has begun to fail, or works again. */
 export interface StoreChange {
   readonly part: StorePart;
-  /** Which entry, if it is one. */
-  readonly seq?: Seq;
   /** Undefined once it works again. */
   readonly cause: FaultCause | undefined;
 }
@@ -61,12 +57,7 @@ export interface ClockReport {
   readonly ahead: number;
 }
 
-export type FromThread =
-  | 'ready'
-  | StoreChange
-  | { readonly clock: ClockReport }
-  /** All entries up to this one were verified in the background. */
-  | { readonly verified: Seq };
+export type FromThread = 'ready' | StoreChange | { readonly clock: ClockReport };
 
 const RETRY_DELAY_MS = 1000;
 

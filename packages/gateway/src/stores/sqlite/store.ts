@@ -71,8 +71,6 @@ export interface SqliteOptions {
   readonly acceptClock?: boolean;
   /** Called when the clock jumps, and at the start if it is behind the newest entry. */
   readonly onClock?: (report: ClockReport) => void;
-  /** Called after all entries up to this one were verified in the background, at most once an hour. */
-  readonly onVerified?: (seq: Seq) => void;
   /** A thread that takes appends and withholdings, and has the writer store them in its order. */
   readonly appending?: AppendingThread | undefined;
   /** Seqs of a segment, for tests: few entries fill several. */
@@ -251,13 +249,12 @@ function lockFolder({ folder, lock }: DataPaths): DatabaseSync {
 }
 
 async function threadStarted(worker: Worker, options: SqliteOptions): Promise<void> {
-  const { onChange, onClock, onVerified } = options;
+  const { onChange, onClock } = options;
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   worker.once('error', reject);
   worker.on('message', (message: FromThread) => {
     if (message === 'ready') resolve();
     else if ('clock' in message) onClock?.(message.clock);
-    else if ('verified' in message) onVerified?.(message.verified);
     else onChange?.(message);
   });
   await promise;

@@ -53,18 +53,15 @@ export async function readableEntry({ log }: Pick<DoorContext, 'log'>, id: strin
   return await withText(log, await findEntry(log, id));
 }
 
-/** What is left of a withheld or unreadable entry. Undefined for any other. */
+/** What is left of a withheld entry. Undefined for any other. */
 export function lostEntry(
   { language, text }: Localization,
   entry: Entry,
 ): Pick<ToolResult, 'summary' | 'own'> | undefined {
   const withheld = withheldMember(entry);
-  if (withheld === undefined && entry.unreadable !== true) return undefined;
-  const own = {
-    ...stampObject(entry.metadata),
-    ...(withheld ? { withheld } : { unreadable: true }),
-  };
-  return { summary: withheld ? text(language.labels.withheld) : '', own };
+  if (withheld === undefined) return undefined;
+  const own = { ...stampObject(entry.metadata), withheld };
+  return { summary: text(language.labels.withheld), own };
 }
 
 /** Whole characters from an offset that the previous piece gave. Throws for another offset. */

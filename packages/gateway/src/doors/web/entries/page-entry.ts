@@ -32,7 +32,6 @@ const OWN: ReadonlySet<string> = new Set(OWN_MEMBERS);
 export async function pageEntryOf(entry: Entry): Promise<PageEntry> {
   const { id, seq, kind, room, time } = entry.metadata;
   const own = { id, seq, kind, room, timestamp: new Date(time).toISOString() };
-  if (entry.unreadable === true) return { ...own, text: '', unreadable: true };
   const withheld = withheldMember(entry);
   if (withheld !== undefined) return { ...own, text: '', withheld };
   const { size } = entry;

@@ -65,11 +65,11 @@ function wordsOf({ text, seeking = [] }: PageEntry): string {
 /** Only of what the entry does not show already. */
 async function pieceOf(
   stored: Entry,
-  { truncatedSize, unreadable, text }: PageEntry,
+  { truncatedSize, text }: PageEntry,
   address: URLSearchParams,
 ): Promise<Pick<EntryPage, 'piece'>> {
   const isWhole = address.get('of') === 'json';
-  if (truncatedSize === undefined || unreadable === true || (!isWhole && text === '')) return {};
+  if (truncatedSize === undefined || (!isWhole && text === '')) return {};
   const of = isWhole ? 'json' : 'text';
   const piece = await readPiece(stored, { of, part: Number(address.get('part') ?? 1) });
   const isShown = of === 'text' && piece.parts === 1 && piece.text === text;

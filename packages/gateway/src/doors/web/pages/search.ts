@@ -90,6 +90,6 @@ function cursorsIn(next: string): Record<string, string> {
 
 /** The snippet stands for them. */
 function withoutTexts(entry: PageEntry): PageEntry {
-  const { id, seq, kind, room, timestamp, author, unreadable } = entry;
-  return { id, seq, kind, room, timestamp, author, unreadable, text: '' };
+  const { id, seq, kind, room, timestamp, author } = entry;
+  return { id, seq, kind, room, timestamp, author, text: '' };
 }

@@ -121,20 +121,15 @@ export function isFileFault(error: unknown): error is Error {
   return isStorageFault(error) && !('code' in error && TRANSIENT.has(error.code));
 }
 
-/** Compares the size and the first bytes of a large entry's file with what was stored. Returns the fault, if any. */
-export async function largeFault(
-  paths: DataPaths,
-  name: string,
-  size: number,
-): Promise<Error | undefined> {
+/** Whether the file of a large entry has the size that was stored, and can be read at its start. */
+export async function hasLargeFile(paths: DataPaths, name: string, size: number): Promise<boolean> {
   try {
     await using handle = await openRegular(storedPath(paths, name));
-    const { size: found } = await handle.stat();
-    if (found !== size) return wrongSize(name, found, size);
+    if ((await handle.stat()).size !== size) return false;
     await handle.read(Buffer.allocUnsafe(1), 0, 1, 0);
-    return undefined;
+    return true;
   } catch (error) {
-    if (isFileFault(error)) return error;
+    if (isFileFault(error)) return false;
     throw error;
   }
 }

@@ -71,7 +71,6 @@ export class ChainReader {
 
   /** Undefined if they have to be printed one by one. */
   #smallLines(from: Seq, to: Seq): Uint8Array | undefined {
-    if (this.#entries.hasDamaged(from, to)) return undefined;
     const rows = this.#log.smallRows({ from, to });
     if (rows === undefined) return undefined;
     const texts = rows.map(({ text }) => text);
@@ -89,10 +88,9 @@ export class ChainReader {
     return lines;
   }
 
-  /** Nothing if the gateway's own members are unreadable. Verifies a large entry. */
+  /** Nothing if the entry cannot be read. */
   async *#line(seq: Seq): AsyncGenerator<Uint8Array, void> {
-    const found = await this.#entries.exactEntry(seq);
-    const entry = found?.text === undefined ? await this.#entries.verifiedEntry(seq) : found;
+    const entry = await this.#entries.exactEntry(seq);
     const row = this.#row(seq);
     if (entry === undefined || row === undefined) return;
     if ((entry.withheld === undefined) !== (row.withheld === undefined)) {
@@ -100,7 +98,7 @@ export class ChainReader {
       yield* this.#line(seq);
       return;
     }
-    yield Buffer.from(entry.unreadable === true ? openingOfUnreadable(row) : openingOf(row));
+    yield Buffer.from(openingOf(row));
     yield* entry.chunks();
     yield LINE_END;
   }
@@ -124,14 +122,6 @@ function openingOf({ seq, link, salt, digest, keyHash, thread }: EntryRow): stri
     digest === undefined
       ? `"salt":"${salt.toString('hex')}"`
       : `"digest":"${Buffer.from(digest).toString('hex')}"${thread === seq ? '' : `,"thread":"${thread.toString(16).padStart(16, '0')}"`}`;
-  return `{"link":"${link.toString('hex')}",${proof}${keyMember(keyHash)},"entry":`;
-}
-
-/** Without the salt, since there is no body that it could be a proof of. */
-function openingOfUnreadable({ link, keyHash }: EntryRow): string {
-  return `{"link":"${link.toString('hex')}"${keyMember(keyHash)},"entry":`;
-}
-
-function keyMember(hash: Uint8Array | undefined): string {
-  return hash === undefined ? '' : `,"key":"${Buffer.from(hash).toString('hex')}"`;
+  const key = keyHash === undefined ? '' : `,"key":"${Buffer.from(keyHash).toString('hex')}"`;
+  return `{"link":"${link.toString('hex')}",${proof}${key},"entry":`;
 }

@@ -15,7 +15,7 @@ const COMMA = 0x2c;
 const BRACE = 0x7d;
 const MAX_TIME = 8.64e15;
 
-export interface StoredBody {
+interface StoredBody {
   readonly digest: Uint8Array;
   /** Bytes of the whole entry. */
   readonly size: number;
@@ -49,11 +49,7 @@ export class ChainVerifier {
     this.#previousLinks = [previous.link];
   }
 
-  async verify(
-    row: EntryRow,
-    signal: AbortSignal | undefined,
-    readAlready?: StoredBody,
-  ): Promise<LogFault[]> {
+  async verify(row: EntryRow, signal: AbortSignal | undefined): Promise<LogFault[]> {
     const { seq, text } = row;
     const faults: LogFault[] = [];
     if (seq > this.next) {
@@ -64,7 +60,7 @@ export class ChainVerifier {
     for (const description of this.#headFaults(row, expectedHead))
       faults.push({ seq, description });
     const head = expectedHead ?? text.toString('latin1', 0, row.head);
-    const body = readAlready ?? (await readBody(this.#paths, row, head.length, signal));
+    const body = await readBody(this.#paths, row, head.length, signal);
     const description = typeof body === 'string' ? body : this.#bodyFault(row, head, body);
     if (description !== undefined) faults.push({ seq, description });
     if (typeof body === 'string') this.#previousLinks = [row.link];
@@ -147,19 +143,13 @@ async function readBody(
   }
 }
 
-interface VerifyOptions {
-  readonly signal?: AbortSignal | undefined;
-  readonly body?: StoredBody | undefined;
-}
-
-/** The fault of a single entry, found by its link. `body`: if the caller has read it already. */
+/** The fault of a single entry, found by its link. */
 export async function linkFault(
   log: RowReader,
   paths: DataPaths,
   seq: Seq,
-  options: VerifyOptions = {},
 ): Promise<string | undefined> {
-  const read = { log, paths, ...options };
+  const read = { log, paths };
   const fault = await faultAfter(seq - 1, seq, read);
   if (fault === undefined || seq < 2) return fault;
   // It may be the link before that has changed: derive it from the entry before.
@@ -170,12 +160,7 @@ export async function linkFault(
 async function faultAfter(
   previous: Seq,
   seq: Seq,
-  {
-    log,
-    paths,
-    signal,
-    body,
-  }: VerifyOptions & { readonly log: RowReader; readonly paths: DataPaths },
+  { log, paths }: { readonly log: RowReader; readonly paths: DataPaths },
 ): Promise<string | undefined> {
   try {
     const link = previous < 1 ? FIRST_LINK : log.linkOf(previous);
@@ -183,11 +168,11 @@ async function faultAfter(
     const verifier = new ChainVerifier(paths, { seq: previous, link });
     for (let at = previous + 1; at < seq; at += 1) {
       const row = log.entry(at);
-      if (row !== undefined) await verifier.verify(row, signal);
+      if (row !== undefined) await verifier.verify(row, undefined);
     }
     const row = log.entry(seq);
     if (row === undefined) return 'is missing';
-    const faults = await verifier.verify(row, signal, body);
+    const faults = await verifier.verify(row, undefined);
     return faults.at(-1)?.description;
   } catch (error) {
     if (isSpoiled(error)) return `cannot be read (${String(error)})`;

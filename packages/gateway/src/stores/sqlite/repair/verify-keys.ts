@@ -47,7 +47,7 @@ const WRONG = 'is found by an idempotency key that is not its own';
 const UNFOUND = 'is not found by its idempotency key';
 
 /** Entries in the span that are not found by their key, except unreadable ones. */
-export function unfoundKeys(log: DatabaseSync, keys: DatabaseSync, span: SeqSpan): LogFault[] {
+function unfoundKeys(log: DatabaseSync, keys: DatabaseSync, span: SeqSpan): LogFault[] {
   const find = keys.prepare('SELECT 1 FROM keys WHERE prefix = ? AND seq = ? AND sum = ?');
   return keyedEntries(log)(span).flatMap(({ seq, key }) => {
     const prefix = prefixOf(key);

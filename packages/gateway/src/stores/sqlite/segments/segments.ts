@@ -141,18 +141,6 @@ export class Segments {
     this.#waiting.clear();
   }
 
-  /** Checks a sealed segment. Throws where it cannot be read now. */
-  async *verify(number: number): Steps {
-    const record = this.#segments.get(number)?.record;
-    if (record === undefined) return;
-    try {
-      yield* verifyRecorded(this.#context.paths, number, record);
-    } catch (error) {
-      if (!(error instanceof SpoiledFile)) throw error;
-      if (this.#segments.get(number)?.record === record) this.#replace(number, error);
-    }
-  }
-
   /** What was written is checked by the next start. */
   async close(): Promise<void> {
     this.failed(new StorageFault('The log is closed.'));

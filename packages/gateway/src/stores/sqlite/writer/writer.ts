@@ -12,7 +12,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { CopyResult } from '../../../log/log-copier.ts';
 import { assertStorageFault, StorageFault } from '../../../storage-fault.ts';
 import type { DataPaths } from '../data-paths.ts';
-import { isDiskFull, readMeta, Spoiled } from '../database.ts';
+import { isDiskFull, readMeta } from '../database.ts';
 import { flushFolders } from '../prepare-folder.ts';
 import type { SharedState } from '../shared-state.ts';
 import type { ClockReport } from '../store-thread.ts';
@@ -118,8 +118,6 @@ export class Writer {
   /** Adds some of the idempotency keys that cannot be found now, if there are any. */
   addKeys(): 'complete' | 'more' | 'failed' {
     const { keys, seq } = this.#entries;
-    if (this.#shared.keysSpoiled) keys.spoiled(new Spoiled('An idempotency key was missing.'));
-    this.#shared.keysSpoiled = false;
     keys.checkFile();
     const canStore = this.#lastIsLoaded && this.#shared.writable;
     if (!keys.isComplete) return canStore ? keys.step(seq) : 'failed';

@@ -15,7 +15,6 @@ import { segmentFolder } from '../../segment-record.ts';
 
 export type ChunkForm = StoredEncoding | 'plain';
 
-export const CHUNK_FORMS: readonly ChunkForm[] = ['plain', 'zstd', 'gzip'];
 /** Joins the entries of a chunk, and chunks. */
 export const CHUNK_JOINER = ',\n';
 /** Bytes of text. Longer chunks get no file: a chunk is verified as a whole. */

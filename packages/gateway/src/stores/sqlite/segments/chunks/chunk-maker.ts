@@ -1,8 +1,6 @@
 /** Makes files of chunks that readers have missed, in the segments' thread. */
-import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 
-import type { Seq } from '../../../../log/log.ts';
 import { assertStorageFault } from '../../../../storage-fault.ts';
 import type { DataPaths } from '../../data-paths.ts';
 import type { RowReader } from '../../log/row-reader.ts';
@@ -11,7 +9,6 @@ import {
   encodeChunk,
   headerOf,
   MAX_CHUNK_SIZE,
-  CHUNK_FORMS,
   CHUNK_JOINER,
   type ChunkFile,
   chunkPath,
@@ -24,14 +21,11 @@ import type { SegmentReader } from '../segment-reader.ts';
 const MAX_WANTED = 4096;
 
 const ONE = 'SELECT first, count FROM chunks WHERE kind = ? AND last = ?';
-const WITH = 'SELECT kind, last FROM chunks WHERE ? BETWEEN first AND last';
 
 export interface ChunkContext {
   readonly paths: DataPaths;
   readonly log: RowReader;
   readonly reader: SegmentReader;
-  /** Whether an entry of the span is known to be unreadable. */
-  readonly hasDamaged: (from: Seq, to: Seq) => boolean;
   readonly onSpoiled: (file: string) => void;
 }
 
@@ -74,27 +68,6 @@ export class ChunkMaker {
     return true;
   }
 
-  /** Removes the segment's files that are not what was written. Yields between them. */
-  *check(segment: number): Generator<void, void, undefined> {
-    const folder = chunkFolder(this.#context.paths, segment);
-    for (const name of existsSync(folder) ? readdirSync(folder) : []) {
-      this.#hasFile(join(folder, name));
-      yield;
-    }
-  }
-
-  /** Removes the chunks with these entries, since they were made of changed bytes. */
-  removeWith(seqs: readonly Seq[]): void {
-    const { paths, reader } = this.#context;
-    for (const seq of seqs) {
-      const segment = reader.segments.numberOf(seq);
-      const chunks = reader.now(segment, (index) => index.statement(WITH).all(seq));
-      for (const { kind, last } of (chunks ?? []) as unknown as Chunk[])
-        for (const form of CHUNK_FORMS)
-          rmSync(chunkPath(paths, { segment, kind, last, form }), { force: true });
-    }
-  }
-
   /** Removes it where it is not what was written. */
   #hasFile(path: string): boolean {
     try {
@@ -110,11 +83,10 @@ export class ChunkMaker {
 
   /** Undefined if the chunk cannot be made: part of it is unreadable, or outside the segment. */
   #textOf({ segment, kind, last }: ChunkFile): Buffer | undefined {
-    const { log, reader, hasDamaged } = this.#context;
+    const { log, reader } = this.#context;
     const chunk = reader.now(segment, (index) => index.statement(ONE).get(kind, last));
     if (chunk === undefined) return undefined;
     const { first, count } = chunk as unknown as Chunk;
-    if (hasDamaged(first, last)) return undefined;
     const rows = log.rows({ from: first, to: last }).filter((row) => row.kind === kind);
     const seqs = Array.from(rows, ({ seq }) => seq).toReversed();
     if (seqs.length !== count) return undefined;

@@ -3,7 +3,6 @@ import type { FacetCondition } from '../../../../log/facet.ts';
 import type { Seq } from '../../../../log/log.ts';
 import type { TextQuery } from '../../../../log/text-query.ts';
 import type { ThreadCall } from '../../../../thread-call.ts';
-import type { DamageReport } from '../../damage/damage-client.ts';
 import type { SeqPage, SeqRange } from '../../seq-source.ts';
 import type { ChunkFile } from '../chunks/chunk-files.ts';
 import type { SpoiledSegment } from '../segment-reader.ts';
@@ -61,7 +60,6 @@ export type FromReader =
   | { readonly endOfSearch: number }
   /** The caller has ended its half. */
   | { readonly callerEndedOf: number }
-  | DamageReport
   | { readonly spoiled: SpoiledSegment }
   /** A chunk that is not stored in this form. */
   | { readonly wanted: ChunkFile };
