@@ -10,7 +10,7 @@ import { test } from 'node:test';
 import { until } from '../../conformance/until.ts';
 import { draftOf, fill, metadataOf } from '../../packages/gateway/src/log/log.fixture.ts';
 import type { Log, Seq } from '../../packages/gateway/src/log/log.ts';
-import { verifyLog } from '../../packages/gateway/src/stores/sqlite/repair/verify.ts';
+import { verifyLog } from '../../packages/gateway/src/stores/sqlite/log/verify.ts';
 import { openSqliteLog } from '../../packages/gateway/src/stores/sqlite/store.ts';
 import { filesWith } from '../files-with.ts';
 import { dataFolder } from '../gateway-process.ts';

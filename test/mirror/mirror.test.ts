@@ -1,6 +1,6 @@
 // A gateway that mirrors another one, as processes that are killed, and an origin that is changed.
 import assert from 'node:assert/strict';
-import { cp, rename, rm } from 'node:fs/promises';
+import { cp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { suite, test } from 'node:test';

@@ -32,7 +32,6 @@ const GROUPS: Readonly<Record<string, Readonly<Record<string, Source>>>> = {
     restore: async () => (await import('./backup/restore.ts')).restoreCommand,
     export: async () => (await import('./copy/export.ts')).exportCommand,
     import: async () => (await import('./copy/import.ts')).importCommand,
-    repair: async () => (await import('./repair.ts')).repairCommand,
     mirror: async () => (await import('./mirror.ts')).mirrorCommand,
     cluster: async () => (await import('./cluster.ts')).clusterCommand,
     reload: async () => (await import('./reload.ts')).reloadCommand,

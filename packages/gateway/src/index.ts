@@ -13,13 +13,7 @@ export async function hasPages(): Promise<boolean> {
   return routes.hasPages();
 }
 
-export {
-  CopyRefusal,
-  openLogCopy,
-  repairLog,
-  repeatWithholdings,
-  type ContinuedLog,
-} from './log-copy.ts';
+export { CopyRefusal, openLogCopy, repeatWithholdings, type ContinuedLog } from './log-copy.ts';
 export { createMultiFrameUnzstd, createMultiMemberGunzip } from './decompression.ts';
 export { loadLanguage, readOwnTexts } from './load-language.ts';
 export { adoptIntoCluster, checkCluster, leaveCluster } from './cluster.ts';
@@ -30,7 +24,7 @@ export type { LogLine } from './operations/log-line.ts';
 export { isShareable, type ListenAddress } from './http/connection/listen-address.ts';
 export type { LogFault } from './stores/sqlite/log/chain-verifier.ts';
 export { type FolderLog, openFolderLog } from './stores/sqlite/folder-log.ts';
-export { verifyLog, type VerifyEvent, type VerifyResult } from './stores/sqlite/repair/verify.ts';
+export { verifyLog, type VerifyEvent, type VerifyResult } from './stores/sqlite/log/verify.ts';
 export { type DerivedFault, verifyDerived } from './stores/sqlite/segments/verify-segments.ts';
 export {
   backUpLog,

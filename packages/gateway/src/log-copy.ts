@@ -1,16 +1,11 @@
-/** Makes a log of another gateway's lines, or puts right what it has. */
+/** Makes a log of another gateway's lines. */
 import type { Checkpoint, Language } from '@open-presence/protocol';
 
 import { createGrammar } from './intake/grammar.ts';
-import { StoredGrammar } from './intake/stored-grammar.ts';
 import { loadLanguage } from './load-language.ts';
 import type { LogCopier, WithholdingCopy } from './log/log-copier.ts';
 import { EntryCopier } from './operations/copy/copy-entries.ts';
-import { type LogLine, smallCopyOf } from './operations/log-line.ts';
 import { refuseBackup } from './stores/sqlite/backup/description.ts';
-import { dataPathsIn } from './stores/sqlite/data-paths.ts';
-import { repairLog as repairStoredLog } from './stores/sqlite/repair/repair.ts';
-import type { RepairEvent } from './stores/sqlite/repair/repair-entries.ts';
 import { openLogCopy as openStoreCopy } from './stores/sqlite/store.ts';
 
 export { CopyRefusal } from './operations/copy/copy-entries.ts';
@@ -71,33 +66,4 @@ export async function repeatWithholdings(
 ): Promise<void> {
   await using store = await openStoreCopy({ folder: data, name });
   await store.copier.withhold(cases);
-}
-
-export interface RepairOptions {
-  /** Path of a language file; without one, the language that comes with the gateway. */
-  readonly language?: string | undefined;
-  /** A copy of the data folder, for the files of large entries. */
-  readonly folder?: string | undefined;
-  /** An entry as somebody else has it, if so. Called for ascending seqs, once for each. */
-  readonly lineOf?: ((seq: number) => Promise<LogLine | undefined>) | undefined;
-}
-
-/** Yields each fault after it was repaired, or after that failed. Throws for a log that cannot be read or written. */
-export async function* repairLog(
-  data: string,
-  { language: file, folder, lineOf }: RepairOptions = {},
-): AsyncGenerator<RepairEvent> {
-  if (lineOf === undefined) {
-    yield* repairStoredLog(data);
-    return;
-  }
-  const { language } = await loadLanguage(file);
-  const grammar = new StoredGrammar(createGrammar(language));
-  yield* repairStoredLog(data, {
-    folder: folder === undefined ? undefined : dataPathsIn(folder),
-    source: async (seq) => {
-      const line = await lineOf(seq);
-      return line && { small: smallCopyOf(line, grammar), chunks: () => line.chunks() };
-    },
-  });
 }

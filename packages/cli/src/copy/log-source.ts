@@ -40,7 +40,7 @@ export function openLogSource(
 }
 
 /** The lines of a log in a folder, as `GET /api/log` gives them: after a checkpoint. */
-export async function* linesAfter(
+async function* linesAfter(
   log: FolderLog,
   range: Parameters<FolderLog['readChain']>[0] & { readonly after: number },
 ): AsyncGenerator<Uint8Array, void> {

@@ -15,7 +15,7 @@ import type { LogCopier } from '../../log/log-copier.ts';
 import { dataPathsIn } from '../../stores/sqlite/data-paths.ts';
 import { RowReader } from '../../stores/sqlite/log/row-reader.ts';
 import { largeChunksSync } from '../../stores/sqlite/large/large-files.ts';
-import { verifyLog } from '../../stores/sqlite/repair/verify.ts';
+import { verifyLog } from '../../stores/sqlite/log/verify.ts';
 import { openLogCopy, openSqliteLog } from '../../stores/sqlite/store.ts';
 import { CopyRefusal, EntryCopier } from './copy-entries.ts';
 import type { LogLine } from '../log-line.ts';

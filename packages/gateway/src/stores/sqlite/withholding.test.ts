@@ -21,7 +21,7 @@ import {
   selectedTexts,
 } from '../../log/resumable-text.ts';
 import { textQuery, seqsFound, untilSearchable } from '../../search/search.fixture.ts';
-import { verifyLog } from './repair/verify.ts';
+import { verifyLog } from './log/verify.ts';
 import { openSqliteLog } from './store.ts';
 
 /** No other word begins as these do. */

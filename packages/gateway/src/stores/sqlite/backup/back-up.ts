@@ -29,7 +29,7 @@ import { openLogForReading, openLogIfExists, rollBackJournal } from '../log/log-
 import { RowReader } from '../log/row-reader.ts';
 import { plainDatabase } from '../plain-file.ts';
 import { flushFolder, makeFolder } from '../prepare-folder.ts';
-import { faultOf, verifyEntries, type VerifyEvent } from '../repair/verify.ts';
+import { faultOf, verifyEntries, type VerifyEvent } from '../log/verify.ts';
 import { writeChecked } from '../segment-record.ts';
 import { countDecided } from '../withholding/withheld-table.ts';
 import { BackupLog } from './backup-log.ts';

@@ -11,7 +11,7 @@ import { type DataPaths, dataPathsIn } from '../data-paths.ts';
 import { lockFile } from '../lock-file.ts';
 import { rollBackJournal } from '../log/log-database.ts';
 import { flushFolder, makeFolder } from '../prepare-folder.ts';
-import { verifyLog, type VerifyEvent } from '../repair/verify.ts';
+import { verifyLog, type VerifyEvent } from '../log/verify.ts';
 import { writeChecked } from '../segment-record.ts';
 import { copyFlushed } from './copy-files.ts';
 import {

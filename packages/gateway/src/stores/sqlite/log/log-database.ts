@@ -4,7 +4,7 @@
  *
  * Invariant: A log from before the first release is refused, and the error says how to bring it
  *   over.
- * Test: `packages/gateway/src/stores/sqlite/repair/verify.test.ts` “throws where there is no log
+ * Test: `packages/gateway/src/stores/sqlite/log/verify.test.ts` “throws where there is no log
  *   that it can read”
  */
 import { accessSync, constants, existsSync } from 'node:fs';
@@ -59,7 +59,7 @@ export function createLog(db: DatabaseSync): void {
 }
 
 /** Opens a log to change it beside a gateway that may be running. */
-export function openLogForRepair(paths: DataPaths): DatabaseSync {
+export function openLogToErase(paths: DataPaths): DatabaseSync {
   const db = new DatabaseSync(paths.log, { timeout: 5000 });
   // The checkpoint flushes what an earlier process left in the WAL before anything follows it. ON overwrites
   // replaced text: it may be withheld later.

@@ -47,7 +47,7 @@ import { makeRanges, rangeMarker } from './withheld-ranges.ts';
 import { flagsOf, sumOf } from '../log/entry-row.ts';
 import { rowEraser } from '../log/row-writer.ts';
 import { filesOf, finalPath } from '../large/large-files.ts';
-import { openLogForReading, openLogForRepair } from '../log/log-database.ts';
+import { openLogForReading, openLogToErase } from '../log/log-database.ts';
 import { hasStreamMessages, StreamMessages } from '../replica/stream-messages.ts';
 
 /** Readers hold the WAL for less. The writer waits this long at most, and tries again later. */
@@ -214,7 +214,7 @@ class WithholdingLog implements Disposable {
   readonly list: (item: WithheldItem) => void;
 
   constructor(paths: DataPaths) {
-    this.db = openLogForRepair(paths);
+    this.db = openLogToErase(paths);
     this.#log = new RowReader(this.db);
     this.#mark = this.db.prepare('UPDATE entries SET flags = ?, sum = ? WHERE seq = ?');
     this.#finish = this.db.prepare('UPDATE withheld SET isErased = isErased | 1 WHERE seq = ?');

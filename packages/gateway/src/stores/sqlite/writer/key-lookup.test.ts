@@ -23,7 +23,7 @@ import { prefixOf, UNTIL } from './keys.ts';
 import { finalPath } from '../large/large-files.ts';
 import { openLogForReading } from '../log/log-database.ts';
 import { sha256 } from '../log/chain.ts';
-import { verifyKeys } from '../repair/verify-keys.ts';
+import { verifyKeys } from '../log/verify-keys.ts';
 import { Writer } from './writer.ts';
 
 const LARGE = `"text":"${'large '.repeat(20_000)}"`;

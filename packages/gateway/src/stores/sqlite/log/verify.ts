@@ -8,7 +8,7 @@
  * the newest at the start.
  *
  * Invariant: Verification finds any changed byte of the log.
- * Test: `packages/gateway/src/stores/sqlite/repair/verify.test.ts` “finds any changed byte of a
+ * Test: `packages/gateway/src/stores/sqlite/log/verify.test.ts` “finds any changed byte of a
  *   text” “tells every fault, and goes on after each” “finds any changed bit of the idempotency key
  *   of an entry, and any changed row of keys” “finds any changed bit of what no link covers: flags,
  *   facets, and the name and size of a file”
@@ -23,10 +23,10 @@ import { digestOf, readComplete } from '../backup/description.ts';
 import { type DataPaths, dataPathsIn } from '../data-paths.ts';
 import { isSpoiled, readable, readMeta } from '../database.ts';
 import { digestOfFacets } from '../large/large-files.ts';
-import type { EntryRow } from '../log/entry-row.ts';
-import { ChainVerifier, linkFault, type LogFault } from '../log/chain-verifier.ts';
-import { RowReader } from '../log/row-reader.ts';
-import { openLogForReading } from '../log/log-database.ts';
+import type { EntryRow } from './entry-row.ts';
+import { ChainVerifier, linkFault, type LogFault } from './chain-verifier.ts';
+import { RowReader } from './row-reader.ts';
+import { openLogForReading } from './log-database.ts';
 import { findLostHistory } from '../writer/lost-history.ts';
 import { verifyKeys } from './verify-keys.ts';
 
@@ -144,7 +144,7 @@ export async function* verifyEntries(
 }
 
 /** Whether what the link does not cover is what was stored. */
-export async function isWhole(row: EntryRow, paths: DataPaths): Promise<boolean> {
+async function isWhole(row: EntryRow, paths: DataPaths): Promise<boolean> {
   const { file, marked } = row;
   if (!row.isWhole || !marked || file === undefined) return row.isWhole;
   try {

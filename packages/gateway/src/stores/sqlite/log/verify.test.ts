@@ -17,10 +17,10 @@ import {
   changeEntry,
   type ChangeableEntry,
   entryOf,
-} from '../log/changed-log.fixture.ts';
-import { RowReader } from '../log/row-reader.ts';
-import type { LogFault } from '../log/chain-verifier.ts';
-import { keyIn } from '../log/chain.ts';
+} from './changed-log.fixture.ts';
+import { RowReader } from './row-reader.ts';
+import type { LogFault } from './chain-verifier.ts';
+import { keyIn } from './chain.ts';
 import { keySum, prefixOf } from '../writer/keys.ts';
 import { verifyLog, type VerifyResult } from './verify.ts';
 

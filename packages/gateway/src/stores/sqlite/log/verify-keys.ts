@@ -5,8 +5,8 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { Seq } from '../../../log/log.ts';
 import { openForReading, readable } from '../database.ts';
 import type { DataPaths } from '../data-paths.ts';
-import { RowReader, type SeqSpan } from '../log/row-reader.ts';
-import type { LogFault } from '../log/chain-verifier.ts';
+import { RowReader, type SeqSpan } from './row-reader.ts';
+import type { LogFault } from './chain-verifier.ts';
 import { isKeyRow, keyedEntries, keySum, keysUntil, prefixOf, UNTIL } from '../writer/keys.ts';
 
 const PAGE_SEQS = 4096;
