@@ -213,6 +213,14 @@ export const filters: readonly Case[] = [
       }
     }
   }),
+  check('8.2', 'many', async (gateway) => {
+    const name = uniqueName();
+    const to = Array.from({ length: 25_001 }, (_, at) => `${name}-${at}`);
+    const { id } = await garden(gateway, name, { to });
+    for (const at of [0, 24_999])
+      assert.deepEqual(await found(gateway, [['to', `${name}-${at}`]]), [id]);
+    assert.deepEqual(await found(gateway, [['to', `${name}-25000`]]), []);
+  }),
   check('8.2', 'exact-types', async (gateway) => {
     const word = uniqueName();
     const others = [

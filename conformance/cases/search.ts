@@ -96,13 +96,15 @@ export const searching: readonly Case[] = [
     assert.ok(snippet.length <= 242);
   }),
   check('14.1', 'any-size', async (gateway) => {
-    const [first, last] = [word(), word()];
-    const [seq] = await said(gateway, [`${first} ${'noise '.repeat(900_000)} ${last}`]);
+    const [first, last, beyond] = [word(), word(), word()];
+    const noise = 'noise '.repeat(170_000);
+    const [seq] = await said(gateway, [`${first} ${noise} ${last} ${noise} ${beyond}`]);
     assert.deepEqual((await find(gateway, search(last))).seqs, [seq]);
     const { seqs, results } = await find(gateway, search(`${first} ${last}`));
     assert.deepEqual(seqs, [seq]);
     assert.ok(!('text' in asObject(results[0]?.['entry'])), 'own members only');
     assert.deepEqual((await find(gateway, search(`${first} -${last}`))).seqs, []);
+    assert.deepEqual((await find(gateway, search(`${first} -${beyond}`))).seqs, [seq]);
   }),
   check('14.2', 'syntax', async (gateway) => {
     const [one, two] = [word(), word()];

@@ -220,6 +220,7 @@ export const ENTRIES_AND_LISTINGS = {
       'Several rooms, or kinds, are alternatives, in listings, search, feeds and streams.',
     fixed: 'Where all entries have one kind or room, another one is an error that leads on.',
     'exact-types': 'Only members of the types of section 6.2 are found.',
+    many: 'Of a filter, the first 25,000 values of an entry count.',
     unusable: 'Unusable values are invalid-parameter, which names all of them.',
     'unknown-names': 'An unknown room or kind is unknown-room or unknown-kind.',
   },

@@ -63,7 +63,8 @@ export const LIVE_AND_DOORS = {
     values: 'A search finds every string value at any depth, no names and no own members.',
     unsearched: 'Values that classify an entry are not searched.',
     snippet: 'Each result has its entry, and a snippet around the words as plain text.',
-    'any-size': 'A large entry is found by all its words, and given with its own members only.',
+    'any-size':
+      'A large entry is found by the words of its first MiB, and given with its own members only.',
   },
   '14.2': {
     syntax: 'Words, phrases, beginnings and exclusions are asked for together.',

@@ -64,10 +64,10 @@ test('an upload whose gateway was killed', needs('nats-server'), async (t) => {
     return (await stream.publish(subject, packMessage(kind, origin, payload))).seq;
   };
   const chunk = (offset: number, bytes: Uint8Array): readonly Uint8Array[] =>
-    packChunk({ name, file: 0, offset, bytes });
+    packChunk({ name, offset, bytes });
   const digest = createHash('sha256').update(BODY.subarray(0, -1)).digest('hex');
   const draft = (): readonly Uint8Array[] => {
-    const large = { name, size: BODY.length, digest, facets: '' };
+    const large = { name, size: BODY.length, digest };
     const packed = packDrafts([{ ...draftOf(), body: Buffer.alloc(0), key: undefined, large }]);
     return [new Uint8Array(packed)];
   };

@@ -16,7 +16,6 @@ import { describeManyEntries } from './many-entries.ts';
 import { describeFiltering } from './filtering.ts';
 import type { Opened, Reopenable } from './fixtures.ts';
 import { describeKeys } from './idempotency-keys.ts';
-import { describeSpoolFacets } from './spool-facets.ts';
 import { describeLastingPortability, describePortability } from './portability.ts';
 import { describeReading } from './reading.ts';
 import { describeReopening } from './reopening.ts';
@@ -40,7 +39,6 @@ export function contractOf(name: string, open: () => Promise<Opened>): void {
     describeSnapshots(open);
     describeKeys(open);
     describeSpooling(open);
-    describeSpoolFacets(open);
     describeWatching(open);
     describeCatchingUp(open);
     describeSearching(open);

@@ -146,6 +146,16 @@ export function describeSearching(open: Open): void {
       assert.deepEqual(await bestSeqs(log, textQuery('same'), 5, 500), []);
     });
 
+    it('looks into the first MiB of an entry', async () => {
+      await using opened = await open();
+      const { log } = opened;
+      const fits = await spooled(log, ['mint', 'noise '.repeat(170_000), 'moss']);
+      const exceeds = await spooled(log, ['mint', 'noise '.repeat(180_000), 'moss']);
+      await untilSearchable(log);
+      assert.deepEqual(await seqsFound(log, { textQuery: textQuery('mint') }), [fits, exceeds]);
+      assert.deepEqual(await seqsFound(log, { textQuery: textQuery('moss') }), [fits]);
+    });
+
     it('looks into large entries from end to end', async () => {
       await using opened = await open();
       const { log } = opened;

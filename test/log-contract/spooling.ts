@@ -112,7 +112,6 @@ function describeDisposal(open: Open): void {
       await fill(kept, cut(body, 50_000, randomOf(1)));
       await using spool = opened.log.spool();
       await fill(spool, cut(bodyOf(size, size + 1), 50_000, randomOf(1)));
-      await spool.addFacets(facet('to', 'nobody'), 'to');
       await spool[Symbol.asyncDispose]();
       await spool[Symbol.asyncDispose]();
       const draft = draftOf({ body });
@@ -120,7 +119,6 @@ function describeDisposal(open: Open): void {
       await checked.append();
     }
     await checked.checkAll();
-    await checked.check({ facets: [facet('to', 'nobody')] });
   });
 
   it('that is disposed of after it was appended does nothing', async () => {

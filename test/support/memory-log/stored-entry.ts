@@ -1,7 +1,7 @@
 /** An entry as the memory store keeps it: how it is made, read, ranked and withheld. */
 import { createHash, randomBytes } from 'node:crypto';
 
-import { entryHead, type EntryMetadata, type Filter, portableJson } from '@open-presence/protocol';
+import { entryHead, type EntryMetadata, portableJson } from '@open-presence/protocol';
 
 import { portableEntry } from '../../../packages/gateway/src/json/portable-entry.ts';
 import { stringValuesIn } from '../../../packages/gateway/src/json/string-values.ts';
@@ -48,21 +48,15 @@ interface Said {
   readonly proof: string;
 }
 
-/** What is written of a large body, and its facets. */
+/** Bytes of a body whose words are found. */
+const MAX_SEARCHED = 1024 * 1024;
+
+/** What is written of a large body. */
 export class MemorySpool implements Spool {
   readonly chunks: Uint8Array[] = [];
-  readonly facets = new Map<Filter, Buffer>();
 
   async write(bytes: Uint8Array): Promise<void> {
     this.chunks.push(Uint8Array.from(bytes));
-  }
-
-  async addFacets(facets: Uint8Array, filter: Filter): Promise<void> {
-    this.facets.set(filter, Buffer.concat([this.facets.get(filter) ?? Buffer.alloc(0), facets]));
-  }
-
-  async removeFacets(filter: Filter): Promise<void> {
-    this.facets.delete(filter);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -77,9 +71,8 @@ export function bodyOf({ body }: Draft): Buffer {
 }
 
 /** The facets of a draft, in hex. */
-export function facetsOf({ facets, body }: Draft): ReadonlySet<string> {
-  const spooled = body instanceof MemorySpool ? [...body.facets.values()] : [];
-  return new Set(split(Buffer.concat([facets, ...spooled])));
+export function facetsOf({ facets }: Draft): ReadonlySet<string> {
+  return new Set(split(facets));
 }
 
 /** `previous`: the link of the entry before, in hex. The link is made as PROTOCOL.md section 20.1 says. */
@@ -123,7 +116,7 @@ function said(parts: Omit<Said, 'values'>): Said {
   return {
     ...parts,
     get values() {
-      return (values ??= stringValuesIn(parts.body).map(tokenize));
+      return (values ??= stringValuesIn(parts.body.subarray(0, MAX_SEARCHED)).map(tokenize));
     },
   };
 }

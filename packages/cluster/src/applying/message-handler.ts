@@ -78,6 +78,7 @@ export class MessageHandler {
     // An erased chunk.
     if (message.payload.length === 0) return;
     const chunk = unpackChunk(message.payload);
+    if (chunk === undefined) return;
     if (isVoid(message.time, message)) {
       await this.#untilStored(() => uploads.giveUp(chunk.name));
       return;
@@ -148,7 +149,10 @@ export class MessageHandler {
   }
 
   async #receiveAgain(name: string): Promise<void> {
-    for await (const { payload } of this.#chunksOf(name)) await this.#write(unpackChunk(payload));
+    for await (const { payload } of this.#chunksOf(name)) {
+      const chunk = unpackChunk(payload);
+      if (chunk !== undefined) await this.#write(chunk);
+    }
   }
 
   async #write({ name, ...chunk }: Chunk): Promise<void> {

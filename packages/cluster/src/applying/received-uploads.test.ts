@@ -17,7 +17,7 @@ const START = 1_700_000_000_000;
 const DAY = 86_400_000;
 const NAME = '0c7a6d4e-0000-4000-8000-000000000000';
 const BYTES = Buffer.from('"text":"in three chunks here"}');
-const BODY = { name: NAME, size: BYTES.length, digest: digestOf(BYTES), facets: '' };
+const BODY = { name: NAME, size: BYTES.length, digest: digestOf(BYTES) };
 const [OTHER, KILLED, RESTARTED] = [
   'aa'.repeat(16),
   'bb'.repeat(16),
@@ -57,7 +57,7 @@ describe('uploads of a stream', () => {
   /** Adds the chunk that begins at `offset`, of 10 bytes. */
   function add(position: number, offset: number, from = BYTES): void {
     const bytes = from.subarray(offset, offset + 10);
-    uploads.add(messageOf(KILLED, position, 0), { name: NAME, file: 0, offset, bytes });
+    uploads.add(messageOf(KILLED, position, 0), { name: NAME, offset, bytes });
   }
 
   it('are whole when all chunks are there, in any order and however often', () => {
@@ -105,7 +105,7 @@ describe('uploads of a stream', () => {
     const bytes = Buffer.from('"text":"of two chunks"}');
     const large = { ...BODY, size: bytes.length, digest: digestOf(bytes) };
     const write = (from: number, to?: number): Promise<void> =>
-      files.write(NAME, { file: 0, offset: from, bytes: bytes.subarray(from, to) });
+      files.write(NAME, { offset: from, bytes: bytes.subarray(from, to) });
     await write(0, 8);
     writeFileSync(join(paths.incoming, NAME), Buffer.alloc(8));
     await write(8);

@@ -1,5 +1,5 @@
 /**
- * The uploads that arrive in chunks: large bodies and their facets. Owns which of them are unfinished.
+ * The uploads that arrive in chunks. Owns which of them are unfinished.
  * Chunks are not flushed, so a restart reads the stream again from the first message of the oldest
  * unfinished upload. Only the messages since its first chunk decide what happens to an upload, so all
  * copies decide alike. An upload that was given up stays so, even if more chunks come: the stream
@@ -68,7 +68,7 @@ export class ReceivedUploads {
     return abandoned;
   }
 
-  add({ publisher, position, time }: PlacedMessage, { name, file, offset, bytes }: Chunk): void {
+  add({ publisher, position, time }: PlacedMessage, { name, offset, bytes }: Chunk): void {
     if (this.#unused.has(name)) {
       this.#unstored.push(name);
       return;
@@ -82,7 +82,7 @@ export class ReceivedUploads {
     const upload = found ?? { publisher, position, last: time, ...none };
     this.#unfinished.set(name, upload);
     const { body, ahead } = upload;
-    if (file !== 0 || offset < body.size) return;
+    if (offset < body.size) return;
     ahead.set(offset, bytes);
     for (let next = ahead.get(body.size); next; next = ahead.get(body.size)) {
       ahead.delete(body.size);

@@ -41,8 +41,7 @@ class TestStream {
     this.#drafts = new DraftPublisher(
       { publish },
       {
-        spool: () =>
-          Promise.resolve({ name: 'x', size: LARGE, digest: '0'.repeat(64), facets: '' }),
+        spool: () => Promise.resolve({ name: 'x', size: LARGE, digest: '0'.repeat(64) }),
         send: () => this.upload.promise,
         discard: () => assert.fail('nothing is refused'),
       },

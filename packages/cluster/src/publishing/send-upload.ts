@@ -38,7 +38,7 @@ export function uploadSending(
   };
 }
 
-/** Sends an upload in chunks, the body last: if a file cannot be read or has changed, no copy takes the upload as whole. */
+/** Sends an upload in chunks: if its file cannot be read or has changed, no copy takes the upload as whole. */
 async function sendUpload(
   files: UploadFiles,
   publisher: Publisher,

@@ -5,8 +5,8 @@
  * `settled` and `sent` (6 bytes each), a nonce (32 random bytes). The rest depends on the kind:
  *
  * - `drafts`: drafts as `packDrafts` writes them, one after another; perhaps none.
- * - `chunk`: name of an upload (36 bytes), number of the file in it (1 byte; 0 has the body), offset in
- *   that file (6 bytes), then the bytes.
+ * - `chunk`: name of an upload (36 bytes), 0 (1 byte), offset in its body (6 bytes), then the bytes. Older
+ *   gateways send files with facets too, with another number than 0.
  * - `withhold`: JSON, an array of `StreamWithholding`.
  * - `hide`: the same, if an entry is to be hidden or shown. A kind of its own, since older gateways
  *   would destroy these entries: they refuse a kind that they do not know.
@@ -105,19 +105,19 @@ export function placeMessage({
   return { ...unpackMessage(data), position: seq, time: Math.floor(time.getTime()) };
 }
 
-export function packChunk({ name, file, offset, bytes }: Chunk): readonly Uint8Array[] {
+export function packChunk({ name, offset, bytes }: Chunk): readonly Uint8Array[] {
   const header = Buffer.alloc(CHUNK_HEADER);
   header.write(name, 'latin1');
-  header[NAME_SIZE] = file;
   header.writeUIntLE(offset, NAME_SIZE + 1, 6);
   return [header, bytes];
 }
 
-export function unpackChunk(payload: Uint8Array): Chunk {
+/** Undefined for a chunk of facets. */
+export function unpackChunk(payload: Uint8Array): Chunk | undefined {
   const buffer = Buffer.from(payload.buffer, payload.byteOffset, payload.length);
+  if (buffer[NAME_SIZE] !== 0) return undefined;
   return {
     name: buffer.toString('latin1', 0, NAME_SIZE),
-    file: buffer[NAME_SIZE] ?? 0,
     offset: buffer.readUIntLE(NAME_SIZE + 1, 6),
     bytes: buffer.subarray(CHUNK_HEADER),
   };

@@ -67,20 +67,14 @@ export class BodyReader extends JsonHandler {
   #quoted: Pick<BodyValue, 'quote'> | undefined;
   #quoteFrom = 0;
 
-  /** Holds up to `maxFacets` facets of a member; others must be flushed. */
-  constructor(grammar: Grammar, kind: KindGrammar, maxFacets: number) {
+  constructor(grammar: Grammar, kind: KindGrammar) {
     super();
     this.#grammar = grammar;
     this.#kind = kind;
     this.#copier = new MemberCopier(kind.longestName);
     this.#lists = new Map(
-      kind.filterMembers.map(({ name, filter }) => [name, new FacetList(filter, maxFacets)]),
+      kind.filterMembers.map(({ name, filter }) => [name, new FacetList(filter)]),
     );
-  }
-
-  /** In the order of the kind's filter members. */
-  get facetLists(): Iterable<FacetList> {
-    return this.#lists.values();
   }
 
   get body(): BodyBuffer {
@@ -88,8 +82,8 @@ export class BodyReader extends JsonHandler {
   }
 
   /**
-   * After the end: a draft with the facets of kind and room and those in memory, in order. Throws for an invalid
-   * body.
+   * After the end: a draft with the facets of kind and room and those of the members, in order. Throws for an
+   * invalid body.
    */
   draft(
     { body, key }: Pick<Draft, 'body'> & { readonly key: Uint8Array | undefined },
@@ -103,7 +97,7 @@ export class BodyReader extends JsonHandler {
     if (error !== undefined) throw error;
     if (room === undefined) throw new Error('A body without a room must have been refused');
     const near = meant?.near(this.#unknown, (name) => this.#present.has(name)) ?? [];
-    const lists = Array.from(this.facetLists, (list) => list.first);
+    const lists = Array.from(this.#lists.values(), ({ joined }) => joined);
     const facets = Buffer.concat([facet('kind', kind), facet('room', room), ...lists]);
     return {
       kind,

@@ -5,7 +5,7 @@ import { GatewayError, type Kind } from '@open-presence/protocol';
 
 import { facet } from '../log/facet.ts';
 import type { Draft } from '../log/log.ts';
-import { parseDraft, hasManyFacets, readDraft, SMALL_BODY_SIZE } from './draft.ts';
+import { parseDraft, readDraft, SMALL_BODY_SIZE } from './draft.ts';
 import { ArraySpool, grammar } from './intake.fixture.ts';
 
 function drafted(kind: Kind, text: string): Draft & { readonly text: string } {
@@ -171,21 +171,6 @@ test('readDraft() holds a small body and spools a larger one', async () => {
   assert.equal(large.body, spools[0]);
   assert.equal(spools[0]?.text, `"a":"${fits}x"`);
   assert.equal(spools[0]?.disposed, false);
-});
-
-test('readDraft() marks in the spool what a small body has of facets beyond measure', async () => {
-  const seeking = Array.from({ length: 9000 }, (_, at) => `${at}`);
-  const text = JSON.stringify({ seeking });
-  assert.ok(text.length < SMALL_BODY_SIZE);
-  const spool = new ArraySpool();
-  const reading = { grammar, spool: () => spool, key: undefined };
-  const { body, facets } = await readDraft('seeds', chunksOf(text), reading);
-  assert.equal(body, spool);
-  assert.equal(spool.text, text.slice(1, -1));
-  const marked = Buffer.concat(spool.marked.get('seeking') ?? []);
-  const all = parseDraft('seeds', Buffer.from(text), grammar);
-  assert.deepEqual(Buffer.concat([facets, marked]), Buffer.from(all.facets));
-  assert.equal(hasManyFacets(all), true);
 });
 
 test('readDraft() disposes of the spool when a body is refused or breaks off', async () => {

@@ -12,18 +12,14 @@ import type { Kind } from '@open-presence/protocol';
 
 import { yieldPeriodically } from '../fair-turns.ts';
 import { GrowingBuffer } from '../growing-buffer.ts';
-import { FACET_SIZE } from '../log/facet.ts';
 import type { Spool } from '../log/log.ts';
 import { JsonScanner } from '../json/scanner.ts';
 import { BodyReader, type ParsedDraft } from './body-reader.ts';
-import { MAX_FACETS_IN_MEMORY } from './facet-list.ts';
 import type { Grammar } from './grammar.ts';
 import { parseSmallBody } from './small-body.ts';
 
 /** Bodies up to this size in bytes are held in memory. */
 export const SMALL_BODY_SIZE: number = 64 * 1024;
-/** Bodies with more bytes of facets are spooled, however small they are. */
-const MAX_FACET_BYTES = 2 * MAX_FACETS_IN_MEMORY * FACET_SIZE;
 /** Bytes that are read between checks of the clock: few, because each facet costs a hash. */
 const SLICE = 8 * 1024;
 /** Bytes that are moved to the spool at once, at least. */
@@ -31,13 +27,13 @@ const MIN_FLUSH = 64 * 1024;
 
 export interface DraftOptions {
   readonly grammar: Grammar;
-  /** Opens the spool for a body that is large or has many facets. */
+  /** Opens the spool for a large body. */
   readonly spool: () => Spool;
   /** Digest of the idempotency key. */
   readonly key: Uint8Array | undefined;
 }
 
-/** Its `body` may be a part of `bytes`. If it `hasManyFacets`, use `readDraft` instead. Throws a `GatewayError`. */
+/** Its `body` may be a part of `bytes`. Throws a `GatewayError`. */
 export function parseDraft(
   kind: Kind,
   bytes: Uint8Array,
@@ -48,16 +44,11 @@ export function parseDraft(
   const { room, example } = kindGrammar;
   const small = parseSmallBody(kindGrammar, bytes);
   if (small !== undefined) return { kind, room, ...small, ...(key === undefined ? {} : { key }) };
-  const reader = new BodyReader(grammar, kindGrammar, Number.POSITIVE_INFINITY);
+  const reader = new BodyReader(grammar, kindGrammar);
   const scanner = new JsonScanner(reader, example);
   scanner.feed(bytes);
   scanner.end();
   return reader.draft({ body: reader.body.whole(), key }, scanner.portability);
-}
-
-/** Whether a draft has more facets than a store should hold in memory. */
-export function hasManyFacets({ facets }: Pick<ParsedDraft, 'facets'>): boolean {
-  return facets.length > MAX_FACET_BYTES;
 }
 
 /** The draft of a body in chunks, which must not be changed. Throws as `parseDraft`, and what `chunks` or the spool throws. */
@@ -82,11 +73,7 @@ export async function readDraft(
       await large.feed(chunk);
     }
   }
-  if (large === undefined) {
-    const small = parseDraft(kind, buffer.bytes, grammar, key);
-    if (!hasManyFacets(small)) return small;
-    large = await spoolBuffered();
-  }
+  if (large === undefined) return parseDraft(kind, buffer.bytes, grammar, key);
   const draft = await large.finish(key);
   spools.move();
   return draft;
@@ -103,7 +90,7 @@ export class LargeBodyReader {
   constructor(grammar: Grammar, kind: Kind, spool: Spool) {
     const kindGrammar = grammar.kinds[kind];
     this.#spool = spool;
-    this.#reader = new BodyReader(grammar, kindGrammar, MAX_FACETS_IN_MEMORY);
+    this.#reader = new BodyReader(grammar, kindGrammar);
     this.#scanner = new JsonScanner(this.#reader, kindGrammar.example);
   }
 
@@ -112,7 +99,6 @@ export class LargeBodyReader {
     for (let from = 0; from < chunk.length; from += SLICE) {
       this.#scanner.feed(chunk.subarray(from, from + SLICE));
       if (this.#reader.body.length >= MIN_FLUSH) await this.#flushBody();
-      await this.#flushFacets();
       await this.#yieldTurn();
     }
   }
@@ -122,12 +108,7 @@ export class LargeBodyReader {
     this.#scanner.end();
     const draft = this.#reader.draft({ body: this.#spool, key }, this.#scanner.portability);
     await this.#flushBody();
-    await this.#flushFacets();
     return draft;
-  }
-
-  async #flushFacets(): Promise<void> {
-    for (const list of this.#reader.facetLists) await list.flushTo(this.#spool);
   }
 
   #flushBody(): Promise<void> {

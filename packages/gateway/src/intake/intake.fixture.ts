@@ -1,7 +1,6 @@
 /** For the tests of intake: the grammar of the real language, and a spool in memory. */
 import { readFileSync } from 'node:fs';
 
-import type { Filter } from '@open-presence/protocol';
 import { parseLanguage } from '@open-presence/protocol/language-file';
 
 import type { Spool } from '../log/log.ts';
@@ -15,23 +14,10 @@ export const grammar: Grammar = createGrammar(
 
 export class ArraySpool implements Spool {
   readonly written: Buffer[] = [];
-  readonly marked: Map<Filter, Buffer[]> = new Map();
   disposed = false;
 
   write(bytes: Uint8Array): Promise<void> {
     this.written.push(Buffer.from(bytes));
-    return Promise.resolve();
-  }
-
-  addFacets(facets: Uint8Array, filter: Filter): Promise<void> {
-    const marked = this.marked.get(filter) ?? [];
-    marked.push(Buffer.from(facets));
-    this.marked.set(filter, marked);
-    return Promise.resolve();
-  }
-
-  removeFacets(filter: Filter): Promise<void> {
-    this.marked.delete(filter);
     return Promise.resolve();
   }
 

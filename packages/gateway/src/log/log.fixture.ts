@@ -100,21 +100,6 @@ export async function fill(spool: Spool, pieces: Iterable<Uint8Array>): Promise<
   }
 }
 
-/** Marks facets of a filter, through a buffer that is overwritten when the spool has resolved. */
-export async function mark(
-  spool: Spool,
-  filter: Filter,
-  values: readonly string[],
-  each = 777,
-): Promise<void> {
-  for (let at = 0; at < values.length; at += each) {
-    const facets = values.slice(at, at + each).map((value) => facet(filter, value));
-    const joined = Buffer.concat(facets);
-    await spool.addFacets(joined, filter);
-    joined.fill(0x21);
-  }
-}
-
 /** The selected texts, those from files as well. Reading starts with the call. */
 export function plainTexts(
   log: Log,

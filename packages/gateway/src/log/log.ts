@@ -20,7 +20,7 @@
  *   ones.
  * - Memory is bounded: it grows neither with the size of an entry nor with the length of a read.
  */
-import type { Filter, Kind, EntryMetadata } from '@open-presence/protocol';
+import type { Kind, EntryMetadata } from '@open-presence/protocol';
 
 import type { Facet, FacetCondition } from './facet.ts';
 import type { Portability } from './portability.ts';
@@ -30,17 +30,13 @@ import type { TextQuery } from './text-query.ts';
 export type Seq = number;
 
 /**
- * Takes a body that is too large for memory. Each method rejects with a `GatewayError`
+ * Takes a body that is too large for memory. Writing rejects with a `GatewayError`
  * (`out-of-space` or `unavailable`) when the bytes cannot be stored. Disposing of a spool that was
  * not appended removes it without a trace; disposing of an appended one does nothing.
  */
 export interface Spool extends AsyncDisposable {
   /** Adds bytes of the body. Resolves when more may be written; `bytes` may be reused from then. */
   write(bytes: Uint8Array): Promise<void>;
-  /** Adds facets of one filter, concatenated (see `facet.ts`). Resolves like `write`. */
-  addFacets(facets: Uint8Array, filter: Filter): Promise<void>;
-  /** Removes all facets of this filter: a later duplicate of the member replaces its values. */
-  removeFacets(filter: Filter): Promise<void>;
 }
 
 /** A validated contribution that is not in the log yet. */
@@ -50,7 +46,7 @@ export interface Draft {
   readonly room: string;
   /**
    * Facets of kind, room and the filters, in this order and that of `FILTER_MEMBERS`, concatenated (see
-   * `facet.ts`). If a spooled body has too many for memory, the spool has them.
+   * `facet.ts`).
    */
   readonly facets: Uint8Array;
   /** The visitor's members as JSON text without braces, in UTF-8 without CR or LF; empty if there are none. */

@@ -55,8 +55,6 @@ export interface LargeBody {
   readonly size: number;
   /** SHA-256 of the body, in hex. */
   readonly digest: string;
-  /** SHA-256 of the files beside it that have facets, in hex; empty if there are none. */
-  readonly facets: string;
 }
 
 const HEADER = 16;

@@ -134,13 +134,13 @@ export interface ReplicaState {
 export interface UploadFiles {
   /** Stores a body. Undefined where that fails, which is reported. */
   spool(body: Uint8Array): Promise<LargeBody | undefined>;
-  /** All files of an upload in its final place, the body last. Throws at the end if they have changed. */
+  /** An upload in its final place. Throws at the end if it has changed. */
   chunks(large: LargeBody, size: number): AsyncIterable<UploadChunk>;
   /** To where an upload is until it is whole. */
   write(name: string, chunk: UploadChunk): Promise<void>;
   /**
-   * Moves the files to their final place, flushed. Throws if the body is not what was sent. After a fault, all
-   * chunks must be written again: a failed flush may have lost any of them.
+   * Moves it to its final place, flushed. Throws if the body is not what was sent. After a fault, all chunks must
+   * be written again: a failed flush may have lost any of them.
    */
   place(large: LargeBody): Promise<void>;
   /** Removes what was received. What has its final place stays. */
@@ -150,8 +150,6 @@ export interface UploadFiles {
 }
 
 export interface UploadChunk {
-  /** Which of the upload's files: 0 has its body. */
-  readonly file: number;
   readonly offset: number;
   readonly bytes: Uint8Array;
 }

@@ -8,7 +8,7 @@ import {
   type EntryMetadata,
 } from '@open-presence/protocol';
 
-import { hasManyFacets, parseDraft } from '../intake/draft.ts';
+import { parseDraft } from '../intake/draft.ts';
 import type { StoredGrammar } from '../intake/stored-grammar.ts';
 import type { SmallCopy } from '../log/log-copier.ts';
 import type { Seq } from '../log/log.ts';
@@ -55,7 +55,7 @@ export function smallCopyOf(line: LogLine, grammar: StoredGrammar): SmallCopy | 
   try {
     const draft = parseDraft(kind, inBraces(bytes), grammar.for(kind, room));
     const { facets, body, portability = 'exact' } = draft;
-    if (hasManyFacets(draft) || !(body instanceof Uint8Array)) return undefined;
+    if (!(body instanceof Uint8Array)) return undefined;
     return { metadata, facets, body, portability, link, salt, key };
   } catch (error) {
     if (isMalformed(error)) return undefined;

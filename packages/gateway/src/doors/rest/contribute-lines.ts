@@ -27,7 +27,7 @@ import { COMMON_HEADERS, contentLanguage, NO_STORE } from '../../http/response/h
 import { problemOf } from '../../http/response/problem.ts';
 import { bodyChunks, discardBody } from '../../http/request/request-body.ts';
 import { SpillingWriter } from '../../http/response/spilling-writer.ts';
-import { hasManyFacets, parseDraft, SMALL_BODY_SIZE } from '../../intake/draft.ts';
+import { parseDraft, SMALL_BODY_SIZE } from '../../intake/draft.ts';
 import type { ParsedDraft } from '../../intake/body-reader.ts';
 import { linesOf, type Line } from '../../intake/line-reader.ts';
 import type { Log, SmallDraft } from '../../log/log.ts';
@@ -173,11 +173,10 @@ class LineStore {
     }
   }
 
-  /** Undefined if it is not small, or has many facets. */
+  /** Undefined if it is not small. */
   #parseSmall(number: number, bytes: Buffer): ParsedDraft | undefined {
     if (bytes.length > SMALL_BODY_SIZE) return undefined;
-    const draft = parseDraft(this.#kind, bytes, this.#context.app.grammar, this.#keyOf(number));
-    return hasManyFacets(draft) ? undefined : draft;
+    return parseDraft(this.#kind, bytes, this.#context.app.grammar, this.#keyOf(number));
   }
 
   #keyOf(number: number): Uint8Array | undefined {

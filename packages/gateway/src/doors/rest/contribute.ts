@@ -7,7 +7,7 @@
  */
 import { entryHead, entryPath, type Kind, type EntryMetadata } from '@open-presence/protocol';
 
-import { parseDraft, hasManyFacets, SMALL_BODY_SIZE } from '../../intake/draft.ts';
+import { parseDraft, SMALL_BODY_SIZE } from '../../intake/draft.ts';
 import { parseSmallBody } from '../../intake/small-body.ts';
 import { FormConverter } from '../../intake/forms/form-body.ts';
 import { parameterNotes } from '../../http/parameters/parameter-check.ts';
@@ -84,7 +84,7 @@ export function contributeSimple(kind: Kind): SimplePostHandler<DoorContext> {
     if (app.mirror !== undefined) return false;
     const grammar = app.grammar.kinds[kind];
     const small = parseSmallBody(grammar, body);
-    if (small === undefined || mayHaveNotes(app.log, small) || hasManyFacets(small)) return false;
+    if (small === undefined || mayHaveNotes(app.log, small)) return false;
     const key = header === undefined ? undefined : hashIdempotencyKey(header, null);
     const draft = { kind, room: grammar.room, ...small, ...(key === undefined ? {} : { key }) };
     app.log.appendSmall(draft, (result) => {
@@ -148,7 +148,6 @@ export async function storeBody(
   const { kind, body, key } = contribution;
   if (body.length > SMALL_BODY_SIZE) return storeDraft(context, await draftFor(app, contribution));
   const draft = parseDraft(kind, body, app.grammar, key);
-  if (hasManyFacets(draft)) return storeDraft(context, await draftFor(app, contribution));
   const entry = await append(app.log, draft);
   const notes = await notesFor(context, draft);
   // An earlier entry with the same key may be spelled differently.

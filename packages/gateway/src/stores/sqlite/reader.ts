@@ -73,7 +73,7 @@ export class LogReader {
     const reader = new SegmentReader(paths, segments, (spoiled) => tell({ spoiled }));
     const rows = new RowReader(this.#log);
     this.rows = rows;
-    this.#facets = { reader, log: rows, paths, shared };
+    this.#facets = { reader, log: rows, shared };
     this.#entries = new EntryReader(rows, paths);
     this.#chain = new ChainReader(rows, this.#entries);
     this.#chunks = new ChunkReader({ paths, reader, want: (wanted) => tell({ wanted }) });
@@ -172,11 +172,11 @@ export class LogReader {
   readNewestOfIdentities(query: NewestQuery): AsyncGenerator<Entry, void, undefined> {
     const usable = async (seq: Seq): Promise<Entry | undefined> => {
       const entry = await this.#entryAt(seq);
-      const isKnown = entry?.withheld === undefined && entry?.portability !== 'omitted';
-      const isUsable = isKnown && (entry?.size ?? Infinity) <= query.maxSize;
+      const isReadable = entry?.withheld === undefined && entry?.portability !== 'omitted';
+      const isUsable = isReadable && (entry?.size ?? Infinity) <= query.maxSize;
       return isUsable ? entry : undefined;
     };
-    return newestOfIdentities({ ...this.#facets, usable }, this.#range(query));
+    return newestOfIdentities(this.rows, this.#range(query), usable);
   }
 
   protected async closeReader(): Promise<void> {

@@ -54,8 +54,8 @@ async function say(log: Log, text: string): Promise<Seq> {
 async function sayLarge(log: Log, text: string): Promise<Seq> {
   await using spool = log.spool();
   await fill(spool, [Buffer.from(`"identity":"${NAME}","text":"${text}"`)]);
-  await spool.addFacets(facet('identity', NAME), 'identity');
-  return metadataOf(await log.append({ ...draftOf(), body: spool })).seq;
+  const draft = draftOf({ members: { identity: [NAME] } });
+  return metadataOf(await log.append({ ...draft, body: spool })).seq;
 }
 
 async function sayMuch(log: Log, count: number): Promise<void> {

@@ -10,7 +10,7 @@ import { readable, readPragma, transact } from '../database.ts';
 import { RowReader, type SeqSpan } from '../log/row-reader.ts';
 import { isLargeName } from '../log/entry-row.ts';
 import { createLog } from '../log/log-database.ts';
-import { filesOf, finalPath } from '../large/large-files.ts';
+import { finalPath } from '../large/large-files.ts';
 import { flushFolder } from '../prepare-folder.ts';
 import { copyStreamState, leaveStream } from '../replica/stream-progress.ts';
 import { rowEraser } from '../log/row-writer.ts';
@@ -150,10 +150,9 @@ export class BackupLog implements Disposable {
   /** The files first: until the row is erased, an interruption leaves their names. */
   #eraseEntry(seq: Seq): void {
     for (const name of this.largeNames({ from: seq, to: seq })) {
-      const files = filesOf(name).map((file) => finalPath(this.#paths, file));
-      for (const file of files) rmSync(file, { force: true });
-      for (const file of files.slice(0, 1))
-        if (existsSync(dirname(file))) flushFolder(dirname(file));
+      const file = finalPath(this.#paths, name);
+      rmSync(file, { force: true });
+      if (existsSync(dirname(file))) flushFolder(dirname(file));
     }
     this.#erase(seq);
   }

@@ -12,7 +12,7 @@ import { copyFile, mkdir, open, opendir, rename } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
 import type { DataPaths } from '../data-paths.ts';
-import { filesOf, finalPath } from '../large/large-files.ts';
+import { finalPath } from '../large/large-files.ts';
 import { notRegular, plainFolder } from '../plain-file.ts';
 import { flushFolder } from '../prepare-folder.ts';
 
@@ -23,29 +23,27 @@ export interface CopyTask {
   readonly all: boolean;
 }
 
-/** Copies the files that the target lacks, or all, each flushed and complete. Returns the bytes that were copied. */
+/** Copies a file if the target lacks it, or all, flushed and complete. Returns the bytes that were copied. */
 export async function copyLarge(name: string, { source, target, all }: CopyTask): Promise<number> {
-  let bytes = 0;
-  for (const file of filesOf(name)) {
-    // Not every body has all files, and some may be lost.
-    const from = [finalPath(source, file), join(source.incoming, file)].find((path) =>
-      existsSync(path),
-    );
-    const to = finalPath(target, file);
-    if (from === undefined || (!all && isSameSize(from, to))) continue;
-    const unfinished = join(target.incoming, file);
-    rmSync(unfinished, { force: true });
-    try {
-      bytes += await copyFlushed(from, unfinished);
-    } catch (error) {
-      if (existsSync(from)) throw error;
-      // It was withheld meanwhile.
-      continue;
-    }
-    await mkdir(dirname(to), { recursive: true });
-    await rename(unfinished, to);
-    for (const folder of [dirname(to), target.large]) flushFolder(folder);
+  // It may be lost.
+  const from = [finalPath(source, name), join(source.incoming, name)].find((path) =>
+    existsSync(path),
+  );
+  const to = finalPath(target, name);
+  if (from === undefined || (!all && isSameSize(from, to))) return 0;
+  const unfinished = join(target.incoming, name);
+  rmSync(unfinished, { force: true });
+  let bytes: number;
+  try {
+    bytes = await copyFlushed(from, unfinished);
+  } catch (error) {
+    if (existsSync(from)) throw error;
+    // It was withheld meanwhile.
+    return 0;
   }
+  await mkdir(dirname(to), { recursive: true });
+  await rename(unfinished, to);
+  for (const folder of [dirname(to), target.large]) flushFolder(folder);
   return bytes;
 }
 

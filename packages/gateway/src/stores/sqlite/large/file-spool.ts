@@ -1,8 +1,8 @@
 import { createHash, randomUUID, type Hash } from 'node:crypto';
-import { type FileHandle, open as openFile, rm } from 'node:fs/promises';
+import { type FileHandle, open as openFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import { type Filter, GatewayError } from '@open-presence/protocol';
+import { GatewayError } from '@open-presence/protocol';
 
 import type { Spool } from '../../../log/log.ts';
 import { collectBuffers } from '../../../idle-memory.ts';
@@ -10,7 +10,7 @@ import { assertStorageFault, isStorageFault } from '../../../storage-fault.ts';
 import type { DataPaths } from '../data-paths.ts';
 import type { SharedState } from '../shared-state.ts';
 import type { LargeBody } from '../../../log/packed-drafts.ts';
-import { digestOfFacets, discardUpload, facetsFile, placeUpload } from './large-files.ts';
+import { discardUpload, placeUpload } from './large-files.ts';
 import { UploadThreads } from './upload-threads.ts';
 
 /** Bytes: a longer flush of one body would delay the flushes of small entries. */
@@ -43,7 +43,7 @@ export async function sealed(spool: Spool): Promise<LargeBody> {
   throw new TypeError('A spool belongs to the log that created it.');
 }
 
-/** Writes a body, and facets, to files in the folder of uploads. */
+/** Writes a body to a file in the folder of uploads. */
 export class FileSpool implements Spool {
   readonly #spools: Spools;
   readonly #paths: DataPaths;
@@ -51,7 +51,6 @@ export class FileSpool implements Spool {
   readonly #name: string = randomUUID();
   readonly #digest: Hash = createHash('sha256');
   #body: FileHandle | undefined;
-  readonly #facets = new Map<Filter, FileHandle>();
   #size = 0;
   #unflushed = 0;
   #sealed = false;
@@ -77,41 +76,20 @@ export class FileSpool implements Spool {
     });
   }
 
-  async addFacets(facets: Uint8Array, filter: Filter): Promise<void> {
-    await this.#writeOrDispose(async () => {
-      let handle = this.#facets.get(filter);
-      if (handle === undefined) {
-        handle = await openFile(join(this.#paths.incoming, facetsFile(this.#name, filter)), 'w');
-        this.#facets.set(filter, handle);
-      }
-      await handle.writeFile(facets);
-    });
-  }
-
-  async removeFacets(filter: Filter): Promise<void> {
-    const handle = this.#facets.get(filter);
-    if (handle === undefined) return;
-    this.#facets.delete(filter);
-    await this.#writeOrDispose(async () => {
-      await handle.close();
-      await rm(join(this.#paths.incoming, facetsFile(this.#name, filter)), { force: true });
-    });
-  }
-
-  /** Completes the body and flushes its files in their final place. From then on they belong to the writer. */
+  /** Completes the body and flushes its file in its final place. From then on it belongs to the writer. */
   async seal(): Promise<LargeBody> {
     const digest = this.#digest.digest('hex');
-    const isMarked = this.#facets.size > 0;
-    let facets = '';
     await this.#orDispose(async () => {
       await this.#threads.run(async () => (await this.#bodyFile()).writeFile(BRACE));
-      await placeUpload(this.#paths, this.#threads, this.#files());
-      if (isMarked) facets = await this.#threads.run(() => digestOfFacets(this.#paths, this.#name));
+      await placeUpload(this.#paths, this.#threads, {
+        name: this.#name,
+        handle: await this.#bodyFile(),
+      });
       await this.#close();
     });
     this.#sealed = true;
     this.#spools.onOutcome();
-    return { name: this.#name, size: this.#size + BRACE.length, digest, facets };
+    return { name: this.#name, size: this.#size + BRACE.length, digest };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -132,19 +110,11 @@ export class FileSpool implements Spool {
     return this.#body;
   }
 
-  #files(): Map<string, FileHandle> {
-    const files = new Map<string, FileHandle>();
-    if (this.#body !== undefined) files.set(this.#name, this.#body);
-    for (const [filter, handle] of this.#facets) files.set(facetsFile(this.#name, filter), handle);
-    return files;
-  }
-
   async #close(): Promise<void> {
     this.#spools.open.delete(this);
-    const handles = [...this.#files().values()];
+    const body = this.#body;
     this.#body = undefined;
-    this.#facets.clear();
-    await Promise.all(handles.map((handle) => this.#threads.run(() => handle.close())));
+    if (body !== undefined) await this.#threads.run(() => body.close());
   }
 
   async #writeOrDispose(work: () => Promise<void>): Promise<void> {

@@ -17,13 +17,10 @@
  * Test: `test/large/large.test.ts` “a text of 520 MiB comes in and is read back byte for byte, in
  *   flat memory” “a form and a compressed body of 100 MiB come in, in flat memory”
  */
-import { createHash } from 'node:crypto';
 import { closeSync, existsSync, readdirSync, readSync, rmSync } from 'node:fs';
 import { copyFile, type FileHandle, link, mkdir, open, rm } from 'node:fs/promises';
 import { platform } from 'node:os';
 import { dirname, join } from 'node:path';
-
-import { FILTER_NAMES, type Filter } from '@open-presence/protocol';
 
 import { BodyDigest, type LargeBody } from '../../../log/packed-drafts.ts';
 import { assertStorageFault, isStorageFault, StorageFault } from '../../../storage-fault.ts';
@@ -31,41 +28,34 @@ import type { DataPaths } from '../data-paths.ts';
 import { openRegular, openRegularSync } from '../plain-file.ts';
 import { flushFolder } from '../prepare-folder.ts';
 import type { UploadThreads } from './upload-threads.ts';
-import { isMissing } from '../segment-record.ts';
 
 const CHUNK_SIZE = 256 * 1024;
 
-/** The files that a body may have: its text, and the facets of each filter. */
-export function filesOf(name: string): string[] {
-  return [name, ...FILTER_NAMES.map((filter) => facetsFile(name, filter))];
+/** A complete body in the folder of uploads. */
+interface Upload {
+  readonly name: string;
+  readonly handle: FileHandle;
 }
 
-export function facetsFile(name: string, filter: Filter): string {
-  return `${name}.${filter}`;
-}
-
-/** Links the complete files to their final place. Resolves when they and all folders on the way are flushed. */
+/** Links it to its final place. Resolves when it and all folders on the way are flushed. */
 export async function placeUpload(
   paths: DataPaths,
   threads: UploadThreads,
-  files: ReadonlyMap<string, FileHandle>,
+  { name, handle }: Upload,
 ): Promise<void> {
   // First in the folder of uploads: a file that is in its final place alone is evidence of an entry
   // (see `lost-history.ts`). Flushed together, since a journal writes both at once.
-  const contents = [...files.values()].map((handle) => threads.run(() => handle.sync()));
-  await Promise.all([threads.run(() => flushNames(paths.incoming)), ...contents]);
-  const folders = new Set<string>();
-  for (const [file, handle] of files) {
-    const from = join(paths.incoming, file);
-    const to = finalPath(paths, file);
-    folders.add(dirname(to));
-    await threads.run(async () => {
-      await linkOrCopy(from, to);
-      // Again, since the number of links is flushed with the file.
-      await handle.sync();
-    });
-  }
-  for (const folder of [...folders, paths.large]) await threads.run(() => flushNames(folder));
+  await Promise.all([
+    threads.run(() => flushNames(paths.incoming)),
+    threads.run(() => handle.sync()),
+  ]);
+  const to = finalPath(paths, name);
+  await threads.run(async () => {
+    await linkOrCopy(join(paths.incoming, name), to);
+    // Again, since the number of links is flushed with the file.
+    await handle.sync();
+  });
+  for (const folder of [dirname(to), paths.large]) await threads.run(() => flushNames(folder));
 }
 
 async function linkOrCopy(from: string, to: string): Promise<void> {
@@ -83,29 +73,26 @@ async function linkOrCopy(from: string, to: string): Promise<void> {
 
 /** Removes a committed body from the folder of uploads, if it has its final place. */
 export function finishUpload(paths: DataPaths, name: string): void {
-  for (const file of filesOf(name))
-    if (existsSync(finalPath(paths, file))) rmSync(join(paths.incoming, file), { force: true });
+  if (existsSync(finalPath(paths, name))) rmSync(join(paths.incoming, name), { force: true });
 }
 
 /** Removes a body that no entry has. Its final place goes first, flushed (see `lost-history.ts`). */
 export function removeUpload(paths: DataPaths, name: string): void {
-  const placed = placedFiles(paths, name);
-  for (const path of placed) rmSync(path);
-  if (placed.length > 0) flushFolder(dirname(finalPath(paths, name)));
-  for (const file of filesOf(name)) rmSync(join(paths.incoming, file), { force: true });
+  const placed = finalPath(paths, name);
+  if (existsSync(placed)) {
+    rmSync(placed);
+    flushFolder(dirname(placed));
+  }
+  rmSync(join(paths.incoming, name), { force: true });
 }
 
 export async function discardUpload(paths: DataPaths, name: string): Promise<void> {
-  const placed = placedFiles(paths, name);
-  for (const path of placed) await rm(path);
-  if (placed.length > 0) await flushNames(dirname(finalPath(paths, name)));
-  for (const file of filesOf(name)) await rm(join(paths.incoming, file), { force: true });
-}
-
-function placedFiles(paths: DataPaths, name: string): string[] {
-  return filesOf(name)
-    .map((file) => finalPath(paths, file))
-    .filter((path) => existsSync(path));
+  const placed = finalPath(paths, name);
+  if (existsSync(placed)) {
+    await rm(placed);
+    await flushNames(dirname(placed));
+  }
+  await rm(join(paths.incoming, name), { force: true });
 }
 
 /** The bodies that an earlier process left in the folder of uploads. */
@@ -171,19 +158,6 @@ export async function digestOfFile(
   return found;
 }
 
-/** SHA-256 of the files of facets beside a body, in hex. */
-export async function digestOfFacets(paths: DataPaths, name: string): Promise<string> {
-  const hash = createHash('sha256');
-  for (const filter of FILTER_NAMES) {
-    try {
-      for await (const chunk of largeChunks(paths, facetsFile(name, filter))) hash.update(chunk);
-    } catch (error) {
-      if (!isMissing(error)) throw error;
-    }
-  }
-  return hash.digest('hex');
-}
-
 /** Throws a fault where a file does not have the body. */
 export function assertBody(found: BodyDigest, large: LargeBody): void {
   if (found.size !== large.size) throw wrongSize(large.name, found.size, large.size);
@@ -214,10 +188,6 @@ function unlessFault<T>(read: () => T): T | undefined {
     if (isFileFault(error)) return undefined;
     throw error;
   }
-}
-
-export function* largeFacets(paths: DataPaths, name: string): Generator<Uint8Array> {
-  for (const filter of FILTER_NAMES) yield* largeChunksSync(paths, facetsFile(name, filter));
 }
 
 /** After a crash, the file may still be where it came in. */

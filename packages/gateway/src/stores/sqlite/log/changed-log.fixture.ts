@@ -12,13 +12,12 @@ export type ChangeableEntry = { -readonly [Name in keyof NewRow]: NewRow[Name] }
 export function entryOf(db: DatabaseSync, seq: Seq): ChangeableEntry {
   const row = new RowReader(db).entry(seq);
   if (row === undefined) throw new Error(`There is no entry ${seq}.`);
-  const { time, kind, room, marked, facets, portability } = row;
+  const { time, kind, room, facets, portability } = row;
   const key = row.key ?? row.keyHash;
   return {
     time,
     kind,
     room,
-    marked,
     portability,
     large: row.file,
     link: Buffer.from(row.link),

@@ -38,14 +38,14 @@ export interface LargeFile {
   readonly name: string;
   /** Bytes, with the closing brace. */
   readonly size: number;
-  /** SHA-256 of the files beside it that have facets, in hex; empty if there are none. */
+  /** Of an entry of version 0.2: SHA-256, in hex, of files beside it that had more facets. */
   readonly facets: string;
 }
 
 /** Always set, so that the flags take one byte whatever they are. */
 export const PLAIN = 64;
+// 2 was set where files had more facets.
 const HAS_FILE = 1;
-const MARKED = 2;
 /** The table `withheld` has what else is known of the entry. */
 const WITHHELD = 4;
 /** Times the index in `PORTABILITIES`. */
@@ -57,14 +57,12 @@ const LARGE_NAME = /^[\da-f-]{36}$/;
 
 export function flagsOf(row: {
   readonly large: LargeFile | undefined;
-  readonly marked: boolean;
   readonly portability?: Portability | undefined;
   readonly isWithheld?: boolean | undefined;
 }): number {
   return (
     PLAIN |
     (row.large === undefined ? 0 : HAS_FILE) |
-    (row.marked ? MARKED : 0) |
     (row.isWithheld === true ? WITHHELD : 0) |
     (PORTABILITIES.indexOf(row.portability ?? 'exact') * PORTABILITY)
   );
@@ -169,11 +167,6 @@ export class EntryRow {
     return this.file?.name;
   }
 
-  /** Whether files beside that one have more facets. */
-  get marked(): boolean {
-    return this.#has(MARKED);
-  }
-
   get portability(): Portability {
     return PORTABILITIES[(this.#fields.flags % PLAIN) >> 3] ?? 'exact';
   }
@@ -273,10 +266,6 @@ class WithheldEntry extends EntryRow {
 
   override get size(): number {
     return this.text.length;
-  }
-
-  override get marked(): boolean {
-    return false;
   }
 
   override get portability(): Portability {

@@ -23,12 +23,11 @@ const CHANGED = 6;
 function rowOf(seq: number): NewRow {
   const [time, kind, room] = [1e12 + seq, 'garden', 'some-room'] as const;
   const head = entryHead({ id: entryId(time, seq, 5), seq, kind, room, time });
-  const large = { name: '01234567-0123-4123-8123-0123456789ab', size: 1000, facets: '' };
+  const large = { name: '01234567-0123-4123-8123-0123456789ab', size: 1000 };
   return {
     time,
     kind,
     room,
-    marked: seq === LARGE,
     large: seq === LARGE ? large : undefined,
     link: Buffer.alloc(32, seq),
     salt: Buffer.alloc(16, seq + 1),
@@ -43,10 +42,10 @@ function read(row: () => EntryRow | undefined): string | undefined {
   try {
     const found = row();
     if (found === undefined) return undefined;
-    const { seq, time, kind, room, head, size, large, marked, portability } = found;
+    const { seq, time, kind, room, head, size, large, portability } = found;
     const bytes = [found.link, found.salt, found.key, found.facets, found.text];
     const hex = bytes.map((part) => part?.toString('hex'));
-    return JSON.stringify([seq, time, kind, room, head, size, large, marked, portability, hex]);
+    return JSON.stringify([seq, time, kind, room, head, size, large, portability, hex]);
   } catch (error) {
     if (!isSpoiled(error)) throw error;
     return undefined;

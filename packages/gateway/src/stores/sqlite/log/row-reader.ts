@@ -156,6 +156,13 @@ export class RowReader {
     return rows && join(rows.map(portableTextOf), Buffer.from(joiner));
   }
 
+  /** The newest first, as they are stored: those of hidden entries too. */
+  newestFacets(span: SeqSpan): readonly { readonly seq: Seq; readonly facets: Uint8Array }[] {
+    const found = readable(() => this.#sql.facets.all(span.from, span.to));
+    if (found === undefined) return [...this.rows(span)].toReversed();
+    return found as unknown as readonly { seq: Seq; facets: Uint8Array }[];
+  }
+
   /** Undefined if they must be read one by one, because one is large or cannot be read. */
   smallRows({ from, to }: SeqSpan): EntryRow[] | undefined {
     return this.#small(() => this.#sql.span.get(from, to), to - from + 1);
@@ -213,6 +220,7 @@ function statementsOf(log: DatabaseSync) {
     oldestTexts: log.prepare(`${TEXTS} ${SPAN} ORDER BY seq LIMIT -1)`),
     newestTexts: log.prepare(`${TEXTS} ${SPAN} ORDER BY seq DESC LIMIT -1)`),
     listedTexts: log.prepare(`${TEXTS} ${LISTED} LIMIT -1)`),
+    facets: log.prepare(`SELECT seq, facets FROM ${SPAN} ORDER BY seq DESC`),
     link: log.prepare('SELECT link FROM entries WHERE seq = ?'),
     exists: log.prepare('SELECT 1 FROM entries WHERE seq = ?'),
     lastSeq: log.prepare('SELECT max(seq) AS seq FROM entries'),

@@ -15,8 +15,7 @@ export interface NewRow {
   readonly time: number;
   readonly kind: Kind;
   readonly room: string;
-  readonly large: LargeFile | undefined;
-  readonly marked: boolean;
+  readonly large: Omit<LargeFile, 'facets'> | undefined;
   readonly link: Uint8Array;
   readonly salt: Uint8Array;
   /** The key column, or its SHA-256 where only that is known. */
@@ -42,8 +41,9 @@ export class RowWriter {
 
   /** Takes the place of the row that the entry has, if it has one. */
   put(seq: Seq, row: NewRow): void {
-    const { time, kind, room, large, link, salt, key = null, facets, text } = row;
-    const flags = flagsOf(row);
+    const { time, kind, room, link, salt, key = null, facets, text } = row;
+    const large = row.large && { ...row.large, facets: '' };
+    const flags = flagsOf({ ...row, large });
     const sum = sumOf(flags, facets, large);
     const whole = this.#join(text);
     const kindIndex = KINDS.indexOf(kind);
@@ -71,7 +71,7 @@ const ERASE_SPOILED = `UPDATE entries SET time = 0, kind = 0, room = '', flags =
   salt = x'', key = NULL, facets = zeroblob(ifnull(octet_length(facets), 0)), sum = x'',
   text = zeroblob(ifnull(octet_length(text), 0)) WHERE seq = ?`;
 
-const WITHHELD_FLAGS = flagsOf({ large: undefined, marked: false, isWithheld: true });
+const WITHHELD_FLAGS = flagsOf({ large: undefined, isWithheld: true });
 const BRACE = Buffer.from('}');
 
 export function rowEraser(db: DatabaseSync, log: RowReader): (seq: Seq) => void {

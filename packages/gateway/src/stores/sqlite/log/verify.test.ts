@@ -7,7 +7,6 @@ import { after, before, suite, test } from 'node:test';
 
 import { entryHead, entryId } from '@open-presence/protocol';
 
-import { facet } from '../../../log/facet.ts';
 import { bodyOf, cut, draftOf, fill, randomOf } from '../../../log/log.fixture.ts';
 import type { Log } from '../../../log/log.ts';
 import { dataPathsIn } from '../data-paths.ts';
@@ -60,9 +59,7 @@ async function fillLog(log: Log, word = 'first'): Promise<void> {
   const spool = log.spool();
   await fill(spool, cut(bodyOf(700_000, 1), 100_000, randomOf(1)));
   await log.append({ ...draftOf({ key: `${word} large` }), body: spool });
-  const marked = log.spool();
-  await marked.addFacets(facet('identity', 'Lumen'), 'identity');
-  await log.append({ ...draftOf(), body: marked });
+  await log.append({ ...draftOf(), body: log.spool() });
   await small(EMPTY_LARGE + 1, LAST);
 }
 
@@ -169,21 +166,6 @@ suite('verifyLog()', () => {
     assert.deepEqual(faults, [{ seq: LARGE, description: 'has lost its file' }]);
   });
 
-  test('finds a changed byte of the facets beside a large file, and where they are lost', async () => {
-    const changes: readonly ((file: string) => Promise<unknown>)[] = [
-      async (file) => await writeFile(file, (await readFile(file)).with(3, 0)),
-      async (file) => await rm(file),
-    ];
-    for (const change of changes) {
-      const faults = await found(async (folder) => {
-        const names = await readdir(join(folder, 'large'), { recursive: true });
-        const name = names.find((each) => each.endsWith('.identity')) ?? '';
-        await change(join(folder, 'large', name));
-      });
-      assert.deepEqual(seqs(faults), [EMPTY_LARGE]);
-    }
-  });
-
   test('takes a large file that a crash has left where it came in', async () => {
     const faults = await found(async (folder) => {
       const file = await largeOf(folder);
@@ -240,10 +222,10 @@ suite('verifyLog()', () => {
     'an empty link': () => ({ link: Buffer.alloc(32) }),
     'another salt': () => ({ salt: Buffer.alloc(16) }),
     'a file': () => ({
-      large: { name: '00000000-0000-4000-8000-000000000000', size: 0, facets: '' },
+      large: { name: '00000000-0000-4000-8000-000000000000', size: 0 },
     }),
     'a file elsewhere': () => ({
-      large: { name: '../log.sqlite'.padStart(36, '../log'), size: 0, facets: '' },
+      large: { name: '../log.sqlite'.padStart(36, '../log'), size: 0 },
     }),
     'no text': () => ({ text: [Buffer.alloc(0)] }),
     'a longer text': ({ text: [text] }) => ({

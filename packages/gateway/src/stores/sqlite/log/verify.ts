@@ -18,12 +18,9 @@ import type { DatabaseSync } from 'node:sqlite';
 import { setImmediate as nextTick } from 'node:timers/promises';
 
 import type { Seq } from '../../../log/log.ts';
-import { assertStorageFault } from '../../../storage-fault.ts';
 import { digestOf, readComplete } from '../backup/description.ts';
 import { type DataPaths, dataPathsIn } from '../data-paths.ts';
 import { isSpoiled, readable, readMeta } from '../database.ts';
-import { digestOfFacets } from '../large/large-files.ts';
-import type { EntryRow } from './entry-row.ts';
 import { ChainVerifier, linkFault, type LogFault } from './chain-verifier.ts';
 import { RowReader } from './row-reader.ts';
 import { openLogForReading } from './log-database.ts';
@@ -118,7 +115,7 @@ async function* verifyEvents(db: DatabaseSync, task: VerifyTask): AsyncGenerator
 /** From the next entry of the verifier to the head. */
 export async function* verifyEntries(
   log: RowReader,
-  { paths, verifier, head, signal }: VerifyTask,
+  { verifier, head, signal }: VerifyTask,
 ): AsyncGenerator<VerifyEvent> {
   const progress = (at: Seq): VerifyEvent => {
     const { entries, bytes } = verifier;
@@ -132,7 +129,7 @@ export async function* verifyEntries(
     } else {
       const faults = await verifier.verify(row, signal);
       for (const fault of faults) yield { type: 'fault', ...fault };
-      if (faults.length === 0 && !(await isWhole(row, paths)))
+      if (faults.length === 0 && !row.isWhole)
         yield { type: 'fault', seq, description: OTHER_FACETS };
     }
     // A large entry takes long.
@@ -141,18 +138,6 @@ export async function* verifyEntries(
     await nextTick(undefined, { signal });
   }
   yield progress(head);
-}
-
-/** Whether what the link does not cover is what was stored. */
-async function isWhole(row: EntryRow, paths: DataPaths): Promise<boolean> {
-  const { file, marked } = row;
-  if (!row.isWhole || !marked || file === undefined) return row.isWhole;
-  try {
-    return (await digestOfFacets(paths, file.name)) === file.facets;
-  } catch (error) {
-    assertStorageFault(error);
-    return false;
-  }
 }
 
 /** What is wrong with a single entry, by its link and by its checksum. */
@@ -164,5 +149,5 @@ export async function faultOf(
   const fault = await linkFault(log, paths, seq);
   if (fault !== undefined) return fault;
   const row = readable(() => log.entry(seq));
-  return row !== undefined && (await isWhole(row, paths)) ? undefined : OTHER_FACETS;
+  return row?.isWhole === true ? undefined : OTHER_FACETS;
 }

@@ -14,7 +14,6 @@ import {
   assertBody,
   digestOfFile,
   discardUpload,
-  filesOf,
   finalPath,
   placeUpload,
 } from '../large/large-files.ts';
@@ -42,50 +41,39 @@ export class SqliteUploadFiles implements UploadFiles {
   }
 
   async *chunks(large: LargeBody, size: number): AsyncGenerator<UploadChunk> {
-    const { name } = large;
     const body = new BodyDigest();
-    for (const [file, path] of [...filesOf(name).entries()].toReversed()) {
-      const handle = await openIfThere(finalPath(this.#paths, path), 'r');
-      if (handle === undefined) continue;
+    const handle = await openIfThere(finalPath(this.#paths, large.name), 'r');
+    if (handle !== undefined) {
       await using _file = handle;
       for (let offset = 0; ;) {
         const buffer = Buffer.allocUnsafeSlow(size);
         const { bytesRead } = await handle.read(buffer, { position: offset });
         if (bytesRead === 0) break;
         const bytes = buffer.subarray(0, bytesRead);
-        if (file === 0) body.add(bytes);
-        yield { file, offset, bytes };
+        body.add(bytes);
+        yield { offset, bytes };
         offset += bytesRead;
       }
     }
     assertBody(body, large);
   }
 
-  async write(name: string, { file, offset, bytes }: UploadChunk): Promise<void> {
-    const path = this.#path(filesOf(name)[file] ?? name);
-    await using handle = await open(path, constants.O_WRONLY | constants.O_CREAT);
+  async write(name: string, { offset, bytes }: UploadChunk): Promise<void> {
+    await using handle = await open(this.#path(name), constants.O_WRONLY | constants.O_CREAT);
     await this.#spools.threads.run(() => writeAll(handle, bytes, offset));
   }
 
   async place(large: LargeBody): Promise<void> {
     const { name } = large;
-    const files = new Map<string, FileHandle>();
-    await using _handles = {
-      [Symbol.asyncDispose]: async () => {
-        for (const handle of files.values()) await handle.close();
-      },
-    };
-    for (const file of filesOf(name)) {
-      const handle = await openIfThere(this.#path(file), 'r+');
-      if (handle !== undefined) files.set(file, handle);
-    }
-    const body = files.get(name)?.createReadStream({ start: 0, autoClose: false });
+    await using handle = await openIfThere(this.#path(name), 'r+');
+    const body = handle?.createReadStream({ start: 0, autoClose: false });
     assertBody(await digestOfFile(body ?? Readable.from([])), large);
-    await placeUpload(this.#paths, this.#spools.threads, files);
+    if (handle !== undefined)
+      await placeUpload(this.#paths, this.#spools.threads, { name, handle });
   }
 
   async discard(name: string): Promise<void> {
-    for (const file of filesOf(name)) await rm(this.#path(file), { force: true });
+    await rm(this.#path(name), { force: true });
   }
 
   async remove(name: string): Promise<void> {

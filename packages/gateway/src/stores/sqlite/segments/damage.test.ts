@@ -118,8 +118,7 @@ describe('files of segments', () => {
     for (const identity of ['visitor 7', 'visitor 8']) {
       const spool = log.spool();
       await fill(spool, [Buffer.from(`"text":"large w7 ${'y '.repeat(50_000)}"`)]);
-      await spool.addFacets(facet('identity', identity), 'identity');
-      await log.append({ ...draftOf(), body: spool });
+      await log.append({ ...draftOf({ members: { identity: [identity] } }), body: spool });
     }
     await Promise.all(drafts.slice(SIZE + 2).map((draft) => log.append(draft)));
     await untilSearchable(log);

@@ -6,7 +6,7 @@ import { FACET_SIZE, type Facet } from '../../../log/facet.ts';
 import { StringValueReader, stringValuesIn } from '../../../json/string-values.ts';
 import { MAX_CHUNK_LENGTH, StreamTokenizer, tokenize } from '../../../search/tokenizer.ts';
 import type { DataPaths } from '../data-paths.ts';
-import { largeChunksSync, largeFacets } from '../large/large-files.ts';
+import { largeChunksSync } from '../large/large-files.ts';
 import type { EntryRow } from '../log/entry-row.ts';
 import { AsciiWords } from './ascii-words.ts';
 
@@ -17,11 +17,8 @@ const VALUE_END = '\uf8ff';
 const FACET_MARK = '\uf8fe';
 
 const FACET_DIGITS = 2 * FACET_SIZE;
-/** Bytes in a row of a large entry. After each `ROWS_PER_SIZE` rows it doubles. */
-const ROW_SIZE = 64 * 1024;
-const ROWS_PER_SIZE = 2 ** 20;
-/** Facets in such a row. */
-const ROW_FACETS = 1024;
+/** Bytes of a body whose words are indexed (PROTOCOL.md section 14.1). */
+const MAX_INDEXED_SIZE = 1024 * 1024;
 
 /** The words of small entries. */
 export class EntryWords {
@@ -56,79 +53,28 @@ export function facetToken(facet: Facet): string {
   return `${FACET_MARK}${Buffer.from(facet).toString('hex')}`;
 }
 
-/** A row of a large entry. */
-export interface LargeRow {
-  readonly words: string;
-  readonly facets: string;
-}
-
-/**
- * The rows of a large entry with these facets: further facets that it has in files, then its words, the first with the other facets.
- * Reads its files in small pieces.
- */
-export function* largeRows(
-  paths: DataPaths,
-  { large: name = '' }: Pick<EntryRow, 'large'>,
-  facets: Buffer,
-): Generator<LargeRow, void, undefined> {
-  for (const chunk of largeFacets(paths, name))
-    for (let at = 0; at < chunk.length; at += ROW_FACETS * FACET_SIZE) {
-      const some = chunk.subarray(at, at + ROW_FACETS * FACET_SIZE);
-      yield { words: '', facets: facetTokens(Buffer.from(some)) };
-    }
-  const collected = new CollectedWords(facetTokens(facets));
-  const words = new StreamTokenizer((more) => collected.push(more));
+/** The words in the first bytes of a large entry: as many as one row of the index has. */
+export function largeWords(paths: DataPaths, name: string): string {
+  let words = '';
+  const add = (more: readonly string[]): void => {
+    if (more.length > 0) words += `${more.join(' ')} `;
+  };
+  const tokenizer = new StreamTokenizer(add);
   const reader = new StringValueReader({
     text(value: string): void {
       for (let at = 0; at < value.length; at += MAX_CHUNK_LENGTH)
-        words.push(value.slice(at, at + MAX_CHUNK_LENGTH));
+        tokenizer.push(value.slice(at, at + MAX_CHUNK_LENGTH));
     },
     end(): void {
-      words.end();
-      collected.push([VALUE_END]);
+      tokenizer.end();
+      add([VALUE_END]);
     },
   });
+  let left = MAX_INDEXED_SIZE;
   for (const chunk of largeChunksSync(paths, name)) {
-    for (let at = 0; at < chunk.length; at += ROW_SIZE) {
-      reader.feed(chunk.subarray(at, at + ROW_SIZE));
-      if (collected.isFull) yield collected.take();
-    }
+    reader.feed(chunk.subarray(0, left));
+    left -= chunk.length;
+    if (left <= 0) break;
   }
-  yield collected.take();
-}
-
-/**
- * Words for the next row. Collects them in bytes that are used again: as strings they would outlive the
- * collections of young garbage, and pile up.
- */
-class CollectedWords {
-  #bytes = Buffer.allocUnsafe(2 * ROW_SIZE);
-  #rows = 0;
-  #length = 0;
-  #facets: string;
-
-  /** `facets`: for the first row. */
-  constructor(facets: string) {
-    this.#facets = facets;
-  }
-
-  get isFull(): boolean {
-    return this.#length >= ROW_SIZE * 2 ** Math.floor(this.#rows / ROWS_PER_SIZE);
-  }
-
-  push(words: readonly string[]): void {
-    if (words.length === 0) return;
-    const joined = `${words.join(' ')} `;
-    const end = this.#length + Buffer.byteLength(joined);
-    if (end > this.#bytes.length) this.#bytes = Buffer.concat([this.#bytes], 2 * end);
-    this.#length += this.#bytes.write(joined, this.#length);
-  }
-
-  take(): LargeRow {
-    const row = { words: this.#bytes.toString('utf8', 0, this.#length), facets: this.#facets };
-    this.#length = 0;
-    this.#facets = '';
-    this.#rows += 1;
-    return row;
-  }
+  return words;
 }

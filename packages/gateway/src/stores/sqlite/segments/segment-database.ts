@@ -25,8 +25,6 @@ const TABLES = `
   ) WITHOUT ROWID, STRICT;
   -- Entries before, of whose authors it has the names as those who are answered.
   CREATE TABLE answered (seq INTEGER PRIMARY KEY) STRICT;
-  -- The newest small entry of each identity.
-  CREATE TABLE newest (identity BLOB PRIMARY KEY, seq INTEGER NOT NULL) WITHOUT ROWID, STRICT;
   CREATE TABLE chunks (
     kind TEXT NOT NULL,
     first INTEGER NOT NULL,
@@ -35,12 +33,9 @@ const TABLES = `
     previous INTEGER NOT NULL,
     PRIMARY KEY (kind, first)
   ) WITHOUT ROWID, STRICT;
-  -- position: the newest entry of the segment that is in it. rows: those of the large entry after it that
-  -- are. larges: whether it has large entries.
+  -- position: the newest entry of the segment that is in it.
   CREATE TABLE state (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID, STRICT;
 `;
-
-const HAS_LARGE = "SELECT 1 FROM state WHERE name = 'larges'";
 
 export function indexFile(paths: DataPaths, number: number): string {
   return join(segmentFolder(paths, number), 'index.sqlite');
@@ -66,12 +61,9 @@ export function openIndex(file: string): DatabaseSync {
 export class IndexConnection {
   readonly #db: DatabaseSync;
   readonly #statements = new Map<string, StatementSync>();
-  readonly #isSealed: boolean;
-  #hasLarge: boolean | undefined;
 
   /** `isSealed`: SQLite then neither locks the file nor looks for changes. */
   constructor(file: string, isSealed: boolean) {
-    this.#isSealed = isSealed;
     const url = pathToFileURL(file);
     if (isSealed) url.searchParams.set('immutable', '1');
     this.#db = new DatabaseSync(url, { readOnly: true, timeout: 0 });
@@ -82,11 +74,6 @@ export class IndexConnection {
     const statement = this.#statements.get(sql) ?? this.#db.prepare(sql);
     this.#statements.set(sql, statement);
     return statement;
-  }
-
-  get hasLarge(): boolean {
-    const known = this.#isSealed ? this.#hasLarge : undefined;
-    return (this.#hasLarge = known ?? this.statement(HAS_LARGE).get() !== undefined);
   }
 
   close(): void {

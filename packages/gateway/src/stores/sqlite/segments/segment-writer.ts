@@ -8,11 +8,9 @@ import type { RoomCount, Seq } from '../../../log/log.ts';
 import type { EntryRow } from '../log/entry-row.ts';
 import { makeSegmentFolder, type SegmentRecord } from '../segment-record.ts';
 import { fingerprintOf } from '../shared-segments.ts';
-import { EntryWords, facetTokens, type LargeRow, largeRows } from './entry-tokens.ts';
-import { identitiesIn } from './newest-of-identities.ts';
+import { EntryWords, facetTokens, largeWords } from './entry-tokens.ts';
 import { RoomTally } from './room-counts.ts';
 import { ChunkBounds } from './chunks/chunk-bounds.ts';
-import { LargeRows } from './search/match-query.ts';
 import { indexFile, openIndex } from './segment-database.ts';
 import {
   flushFile,
@@ -29,12 +27,6 @@ const MERGE_PAGES = 64;
 /** FTS5 changes fewer rows where there is nothing to merge. */
 const MIN_MERGE_CHANGES = 2;
 
-interface LargeEntry {
-  readonly entry: EntryRow;
-  readonly rows: Iterator<LargeRow, void>;
-  count: number;
-}
-
 export class SegmentWriter {
   readonly number: number;
   readonly first: Seq;
@@ -48,18 +40,11 @@ export class SegmentWriter {
   readonly #insert: StatementSync;
   readonly #merge: StatementSync;
   readonly #count: StatementSync;
-  readonly #setNewest: StatementSync;
   readonly #putChunk: StatementSync;
   readonly #putAnswered: StatementSync;
   readonly #setState: StatementSync;
-  readonly #largeRows: LargeRows;
   readonly #words = new EntryWords();
   readonly #chunks = new ChunkBounds();
-  /** By identity: of the entries of a step. */
-  readonly #newest = new Map<string, Seq>();
-  /** Rows of the large entry after the position that are stored. */
-  #storedRows: number;
-  #large: LargeEntry | undefined;
   #hasBegunToMerge = false;
   /** Whether readers can use it. */
   #isPublished = false;
@@ -72,7 +57,6 @@ export class SegmentWriter {
     this.number = number;
     this.first = shared.segments.firstOf(number);
     this.last = shared.segments.lastOf(number);
-    this.#largeRows = new LargeRows(this.first);
     this.#file = indexFile(paths, number);
     makeSegmentFolder(paths, number);
     const db = openIndex(this.#file);
@@ -84,13 +68,9 @@ export class SegmentWriter {
     this.#merge = db.prepare('INSERT INTO texts (texts, rank) VALUES (?, ?)');
     this.#count = db.prepare(`INSERT INTO counts VALUES (?, ?, ?, ?, ?) ON CONFLICT DO UPDATE
       SET count = count + excluded.count, seq = excluded.seq, time = excluded.time`);
-    this.#setNewest = db.prepare(
-      'INSERT INTO newest VALUES (?, ?) ON CONFLICT DO UPDATE SET seq = excluded.seq',
-    );
     this.#putAnswered = db.prepare('INSERT OR IGNORE INTO answered VALUES (?)');
     this.#putChunk = db.prepare('INSERT INTO chunks VALUES (?, ?, ?, ?, ?)');
     this.#setState = db.prepare('INSERT OR REPLACE INTO state VALUES (?, ?)');
-    this.#storedRows = this.#state('rows') ?? 0;
     this.position = this.#state('position') ?? this.first - 1;
   }
 
@@ -98,21 +78,16 @@ export class SegmentWriter {
     return this.position === this.last;
   }
 
-  /** Adds the next entries up to this one, or a piece of a large entry. Returns what was counted. */
+  /** Adds the next entries up to this one. Returns what was counted. */
   step(to: Seq): readonly RoomCount[] {
     const tally = new RoomTally();
     this.#commit(() => {
-      if (this.#large === undefined) {
-        const end = Math.min(to, this.last, this.position + STEP_ENTRIES);
-        this.position = this.#addSmall(end, tally);
-      }
-      if (this.#large !== undefined) this.#addLarge(this.#large, tally);
+      const end = Math.min(to, this.last, this.position + STEP_ENTRIES);
+      this.position = this.#add(end, tally);
       for (const { room, kind, count, latest } of tally.counts())
         this.#count.run(room, kind, count, latest.seq, latest.time);
-      this.#putNewest();
       this.#putChunks();
       this.#setState.run('position', this.position);
-      this.#setState.run('rows', this.#large?.count ?? 0);
     });
     return tally.counts();
   }
@@ -201,28 +176,28 @@ export class SegmentWriter {
       throw new SpoiledFile(`"${this.#file}" was changed or replaced.`);
   }
 
-  /** Adds entries until a large one follows, and returns the last. */
-  #addSmall(to: Seq, tally: RoomTally): Seq {
+  /** Adds entries until a step is full, and returns the last. */
+  #add(to: Seq, tally: RoomTally): Seq {
     const before = this.position;
     let size = 0;
     const { log } = this.#context;
     for (const row of log.rows({ from: before + 1, to })) {
-      if (row.large !== undefined && row.withheld === undefined) {
-        const rows = largeRows(this.#context.paths, row, this.#facetsOf(row));
-        for (let skipped = 0; skipped < this.#storedRows; skipped += 1) rows.next();
-        this.#large = { entry: row, rows, count: this.#storedRows };
-        return row.seq - 1;
-      }
-      const words = row.withheld === undefined ? this.#words.read(row) : '';
       const facets = this.#facetsOf(row);
+      const words = this.#wordsOf(row);
       this.#insert.run(row.seq, words, facetTokens(facets));
       tally.add(row);
-      for (const identity of identitiesIn(facets)) this.#newest.set(identity, row.seq);
-      this.#chunks.add(row);
-      size += row.text.length + facets.length;
+      if (row.large === undefined) this.#chunks.add(row);
+      else this.#chunks.addLarge(row);
+      size += words.length + facets.length;
       if (size >= STEP_SIZE) return row.seq;
     }
     return to;
+  }
+
+  #wordsOf(row: EntryRow): string | Uint8Array {
+    if (row.withheld !== undefined) return '';
+    if (row.large === undefined) return this.#words.read(row);
+    return largeWords(this.#context.paths, row.large);
   }
 
   /** All of them, with those that only an index has. */
@@ -230,33 +205,6 @@ export class SegmentWriter {
     const derived = this.#context.log.answered.derived(row);
     if (derived.answered !== undefined) this.#putAnswered.run(derived.answered);
     return derived.facets.length === 0 ? row.facets : Buffer.concat([row.facets, derived.facets]);
-  }
-
-  #addLarge(large: LargeEntry, tally: RoomTally): void {
-    const { entry, rows } = large;
-    for (let size = 0; size < STEP_SIZE;) {
-      const step = rows.next();
-      if (step.done === true) {
-        tally.add(entry);
-        this.#chunks.addLarge(entry);
-        this.#setState.run('larges', 1);
-        this.#large = undefined;
-        this.#storedRows = 0;
-        this.position = entry.seq;
-        return;
-      }
-      const { words, facets } = step.value;
-      this.#insert.run(this.#largeRows.first(entry.seq) + large.count, words, facets);
-      large.count += 1;
-      // A facet costs as much as a few words.
-      size += words.length + 3 * facets.length;
-    }
-  }
-
-  #putNewest(): void {
-    for (const [identity, seq] of this.#newest)
-      this.#setNewest.run(Buffer.from(identity, 'latin1'), seq);
-    this.#newest.clear();
   }
 
   #putChunks(): void {

@@ -114,8 +114,7 @@ export class Segments {
   async *removeWith(seqs: readonly Seq[], names: (number: number) => boolean): Steps {
     const has = (seq: Seq): boolean => {
       const segment = this.#segments.get(this.#shared.numberOf(seq));
-      // The next one may be a large entry that is being written.
-      return segment !== undefined && seq <= (segment.writer?.position ?? Infinity) + 1;
+      return segment !== undefined && seq <= (segment.writer?.position ?? Infinity);
     };
     const numbers = new Set(seqs.filter(has).map((seq) => this.#shared.numberOf(seq)));
     const first = Math.min(...numbers);

@@ -46,7 +46,7 @@ import {
 import { makeRanges, rangeMarker } from './withheld-ranges.ts';
 import { flagsOf, sumOf } from '../log/entry-row.ts';
 import { rowEraser } from '../log/row-writer.ts';
-import { filesOf, finalPath } from '../large/large-files.ts';
+import { finalPath } from '../large/large-files.ts';
 import { openLogForReading, openLogToErase } from '../log/log-database.ts';
 import { hasStreamMessages, StreamMessages } from '../replica/stream-messages.ts';
 
@@ -72,7 +72,7 @@ export class Withholder {
     shared.withheld = lastWithheld(db);
     this.#isInWal = shared.withheld > 0;
     try {
-      using log = openLogForRepair(paths);
+      using log = openLogToErase(paths);
       makeRanges(log);
       while (!this.#list());
       while (!this.#mark());
@@ -229,8 +229,8 @@ class WithholdingLog implements Disposable {
     const stored = readable(() => this.#log.stored(seq));
     const isWithheld = this.#isTaken.get(seq) !== undefined;
     if (stored?.isErased !== false || stored.isWithheld === isWithheld) return;
-    const { file, marked, portability, storedFacets } = stored;
-    const flags = flagsOf({ large: file, marked, portability, isWithheld });
+    const { file, portability, storedFacets } = stored;
+    const flags = flagsOf({ large: file, portability, isWithheld });
     this.#mark.run(flags, sumOf(flags, storedFacets, file), seq);
     this.#markRange(seq, isWithheld);
   }
@@ -259,11 +259,10 @@ class WithholdingLog implements Disposable {
 /** Whoever reads on in a file finds its end. */
 function eraseFiles(paths: DataPaths, name: string | undefined): void {
   if (name === undefined) return;
-  for (const file of filesOf(name))
-    for (const path of [finalPath(paths, file), join(paths.incoming, file)]) {
-      if (!existsSync(path)) continue;
-      truncateSync(path);
-      rmSync(path);
-    }
+  for (const path of [finalPath(paths, name), join(paths.incoming, name)]) {
+    if (!existsSync(path)) continue;
+    truncateSync(path);
+    rmSync(path);
+  }
   flushFolder(dirname(finalPath(paths, name)));
 }

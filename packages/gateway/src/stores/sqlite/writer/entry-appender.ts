@@ -211,13 +211,11 @@ export class EntryAppender {
     let text: Uint8Array[];
     if (large !== undefined) text = large.size > 1 ? [own, COMMA] : [own];
     else text = body.length === 0 ? [own, BRACE] : [own, COMMA, body, BRACE];
-    const marked = large !== undefined && large.facets !== '';
     this.#rows.put(seq, {
       ...row,
       kind,
       room,
       large,
-      marked,
       facets: this.#reader.answered.withThread(facets),
       portability,
       text,

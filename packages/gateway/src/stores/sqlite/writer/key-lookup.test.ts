@@ -39,7 +39,7 @@ function large(paths: DataPaths, body: string): PackedDraft {
   mkdirSync(dirname(finalPath(paths, name)), { recursive: true });
   writeFileSync(finalPath(paths, name), `${body}}`);
   const digest = Buffer.from(sha256(Buffer.from(body))).toString('hex');
-  const file: LargeBody = { name, size: body.length + 1, digest, facets: '' };
+  const file: LargeBody = { name, size: body.length + 1, digest };
   return { ...small({ key: 'large' }), body: new Uint8Array(0), large: file };
 }
 

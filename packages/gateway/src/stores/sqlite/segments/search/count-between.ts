@@ -6,7 +6,7 @@ import type { SeqRange } from '../../seq-source.ts';
 import type { IndexConnection } from '../segment-database.ts';
 import { type FacetSources, placeOf } from './facet-source.ts';
 import { seqsWith } from './log-scan.ts';
-import { IN_ROWS, LargeRows, MatchQuery } from './match-query.ts';
+import { IN_ROWS, MatchQuery } from './match-query.ts';
 import { type SearchSteps, takeSteps } from './search-steps.ts';
 
 /** Entries that are counted in a step: in a segment, and in the log. */
@@ -47,9 +47,7 @@ function* countIn(
       const range = { low: at, high: isWhole ? end : Math.min(end, at + STEP - 1) };
       const found = yield* reader.steps(
         place.segment,
-        (index) =>
-          (isWhole ? countAll(index, facet) : undefined) ??
-          countRows(index, facet, range, place.low),
+        (index) => (isWhole ? countAll(index, facet) : undefined) ?? countRows(index, facet, range),
       );
       if (found !== undefined) {
         count += found.value;
@@ -74,16 +72,7 @@ function countAll(index: IndexConnection, facet: Facet): number | undefined {
   return counts.length === 0 ? undefined : counts.reduce((sum, count) => sum + count);
 }
 
-/** An entry has a facet once: also a large one, in one of its rows. */
-function countRows(
-  index: IndexConnection,
-  facet: Facet,
-  { low, high }: SeqRange,
-  segment: Seq,
-): number {
+function countRows(index: IndexConnection, facet: Facet, { low, high }: SeqRange): number {
   const [query = ''] = new MatchQuery({ facets: [facet] }).first();
-  const rows = new LargeRows(segment);
-  const count = (from: number, to: number): number =>
-    Number(index.statement(COUNT).get(query, from, to)?.['count']);
-  return count(low, high) + count(rows.first(low), rows.last(high));
+  return Number(index.statement(COUNT).get(query, low, high)?.['count']);
 }

@@ -2,14 +2,12 @@
 import { FACET_SIZE, type Facet, type FacetCondition, facetsIn } from '../../../../log/facet.ts';
 import { isDerived } from '../../../../log/concern.ts';
 import type { Seq } from '../../../../log/log.ts';
-import type { DataPaths } from '../../data-paths.ts';
 import type { RowReader, SeqSpan } from '../../log/row-reader.ts';
-import { largeFacets } from '../../large/large-files.ts';
 import type { SearchSteps } from './search-steps.ts';
 
 /** More facets are found in a set. */
 const MAX_FEW = 8;
-/** Small entries that are looked at in a step. */
+/** Entries that are looked at in a step. */
 const STEP = 16;
 
 /** Whether one of the facets of a condition is among these. */
@@ -17,12 +15,11 @@ type FacetTest = (facets: Buffer) => boolean;
 
 export interface ScannedLog {
   readonly log: RowReader;
-  readonly paths: DataPaths;
 }
 
 /** Ascending. Leaves out what cannot be read. */
 export function* seqsWith(
-  { log, paths }: ScannedLog,
+  { log }: ScannedLog,
   conditions: readonly FacetCondition[],
   span: SeqSpan,
 ): SearchSteps<Seq[]> {
@@ -33,31 +30,9 @@ export function* seqsWith(
     const facets = isDeep
       ? Buffer.concat([row.facets, log.answered.derived(row).facets])
       : row.facets;
-    const unmet = testsOf(conditions).filter((test) => !test(facets));
-    const { value: first } = unmet.next();
-    if (first === undefined) seqs.push(row.seq);
-    else if (row.marked && row.large !== undefined && row.withheld === undefined) {
-      const file = largeFacets(paths, row.large);
-      if (yield* fileMeets(file, [first, ...unmet])) seqs.push(row.seq);
-    }
+    if (testsOf(conditions).every((test) => test(facets))) seqs.push(row.seq);
   }
   return seqs;
-}
-
-/** Whether an entry has all of these in its files. */
-function* fileMeets(file: Iterable<Uint8Array>, tests: readonly FacetTest[]): SearchSteps<boolean> {
-  let unmet = tests;
-  for (const { buffer, byteOffset, length } of file) {
-    const chunk = Buffer.from(buffer, byteOffset, length);
-    const left: FacetTest[] = [];
-    for (const test of unmet) {
-      if (!test(chunk)) left.push(test);
-      yield;
-    }
-    unmet = left;
-    if (unmet.length === 0) return true;
-  }
-  return false;
 }
 
 function hasDerived(condition: FacetCondition): boolean {

@@ -1,10 +1,5 @@
-/**
- * Queries for words and facets in the syntax of FTS5 (neither has special characters), and row ids. A
- * small entry is one row, whose id is its seq. A large entry is several rows, which come after those of
- * all small entries.
- */
+/** Queries for words and facets in the syntax of FTS5: neither has special characters. */
 import { FACET_SIZE, type Facet, type FacetCondition, facetsIn } from '../../../../log/facet.ts';
-import type { Seq } from '../../../../log/log.ts';
 import {
   termList,
   termsIn,
@@ -14,10 +9,6 @@ import {
 } from '../../../../log/text-query.ts';
 import { facetToken } from '../entry-tokens.ts';
 
-/** No seq is as large, and all row ids are numbers of JavaScript. */
-const FIRST_LARGE: number = 2 ** 52;
-/** The most rows that a large entry may have. */
-const MAX_ROWS: number = 2 ** 22;
 /** Terms per statement: FTS5 opens a cursor for each, and copies everything left of an operator. */
 const MAX_TERMS = 32;
 /** A prefix costs as much as this many words: FTS5 merges all words that begin with it. */
@@ -34,30 +25,6 @@ const MAX_FACETS = 16;
  * real, it would read every row of a term.
  */
 export const IN_ROWS: string = 'rowid BETWEEN CAST(? AS INTEGER) AND CAST(? AS INTEGER)';
-
-/** The ids of the rows of large entries in a segment. */
-export class LargeRows {
-  readonly #segment: Seq;
-
-  /** `segment`: its first seq. */
-  constructor(segment: Seq) {
-    this.#segment = segment;
-  }
-
-  /** The first of the rows that the entry has. */
-  first(seq: Seq): number {
-    return FIRST_LARGE + (seq - this.#segment) * MAX_ROWS;
-  }
-
-  /** The greatest id that one of them can have. */
-  last(seq: Seq): number {
-    return this.first(seq + 1) - 1;
-  }
-
-  seqOf(id: number): Seq {
-    return this.#segment + Math.floor((id - FIRST_LARGE) / MAX_ROWS);
-  }
-}
 
 /** What entries must have. */
 export interface Conditions {
@@ -83,15 +50,8 @@ export class MatchQuery {
   readonly rest: readonly RowCondition[];
   /** The one query that is all of that; undefined where there are several. */
   readonly whole: string | undefined;
-  /**
-   * The same for large entries, each condition by itself: the rows of an entry match together. The first
-   * excludes nothing.
-   */
-  readonly single: () => Iterable<RowCondition>;
   /** Words and phrases that count for the rank, and how many terms a text must have. */
   readonly terms: number;
-  /** Each alone matches rows with one of these terms. */
-  readonly anyTerm: () => Iterable<string>;
 
   constructor({ facets, textQuery }: Conditions) {
     const all = textQuery?.all ?? NO_TERMS;
@@ -118,18 +78,7 @@ export class MatchQuery {
     ];
     const [whole, second] = this.first();
     this.whole = second === undefined && this.rest.length === 0 ? whole : undefined;
-    this.single = function* single() {
-      // The first is often the kind or the room of a listing, which most entries have.
-      for (const condition of [...facets.slice(1), ...facets.slice(0, 1)])
-        if (!(condition instanceof Uint8Array))
-          yield { queries: () => listQueries(condition), isExcluded: false };
-        else for (const facet of facetsIn(condition)) yield oneQuery(facetPhrase(facet));
-      for (const term of termsIn(all)) yield oneQuery(phrase(term));
-      for (const batch of batchesOf(none))
-        yield { queries: () => joined(batch, 'OR'), isExcluded: true };
-    };
     this.terms = all.count;
-    this.anyTerm = () => batchesOf(all).map((batch) => joined(batch, 'OR').join(''));
   }
 }
 
@@ -184,10 +133,6 @@ function allFacets(facets: Uint8Array): string {
 
 function facetPhrase(facet: Facet): string {
   return `"${facetToken(facet)}"`;
-}
-
-function oneQuery(query: string): RowCondition {
-  return { queries: () => [query], isExcluded: false };
 }
 
 /** A condition for each batch of terms but the first. */

@@ -31,7 +31,6 @@ export interface RankSink {
 const MAX_RANKED = 2 ** 18;
 /** Entries that are ranked together: some dozen milliseconds. */
 const STEP = 65_536;
-const LARGE_ROWS = 4096;
 
 // The facets of an entry count for its length, not as matches.
 const MATCHES = `SELECT rowid AS id, bm25(texts, 1.0, 0.0) AS rank FROM texts
@@ -102,7 +101,6 @@ function* rankIn(
   const found: Ranked = { count: 0, best: [] };
   if (query.whole === undefined) yield* rankInParts(matches, query, range, found);
   else yield* rankWhole(matches, query.whole, range, { limit, found });
-  yield* rankLarge(matches, query, range, found);
   return found;
 }
 
@@ -157,47 +155,13 @@ function* rankInParts(
   }
 }
 
-/** A large entry's rank is a sum over the terms as well: for each term, of its best row. */
-function* rankLarge(
-  matches: SegmentMatches,
-  query: MatchQuery,
-  range: SeqRange,
-  found: Ranked,
-): SearchSteps<void> {
-  const { rows: ids } = matches;
-  const seqs = yield* matches.largeSeqs(range);
-  const sums = new Map(seqs.map((seq) => [seq, 0]));
-  for (const terms of seqs.length === 0 ? [] : query.anyTerm()) {
-    const best = new Map<Seq, number>();
-    for (let from: number | undefined = ids.first(range.low); from !== undefined;) {
-      const rows: readonly RankedRow[] = yield* rankedRows(
-        matches,
-        terms,
-        from,
-        ids.last(range.high),
-        LARGE_ROWS,
-      );
-      for (const { id, rank } of rows) {
-        const seq = ids.seqOf(id);
-        best.set(seq, Math.min(rank, best.get(seq) ?? 0));
-      }
-      const last = rows.at(-1);
-      from = last === undefined || rows.length < LARGE_ROWS ? undefined : last.id + 1;
-    }
-    for (const [seq, sum] of sums) sums.set(seq, sum + (best.get(seq) ?? 0));
-  }
-  found.count += sums.size;
-  for (const [seq, rank] of sums) found.best.push(rankedSeq(seq, rank));
-}
-
 function* rankedRows(
   matches: SegmentMatches,
   query: string,
   from: number,
   to: number,
-  limit = -1,
 ): SearchSteps<readonly RankedRow[]> {
-  const rows = yield* matches.read((index) => index.statement(MATCHES).all(query, from, to, limit));
+  const rows = yield* matches.read((index) => index.statement(MATCHES).all(query, from, to, -1));
   return rows as unknown as readonly RankedRow[];
 }
 
