@@ -61,7 +61,7 @@ suite('what is too large for memory', () => {
     }
   });
 
-  test('a first contact that seeks 300,000 things of 300 bytes is found by each', async (context) => {
+  test('a first contact that seeks 300,000 things of 300 bytes is found by the first 25,000', async (context) => {
     const thing = (number: number): string => `thing ${number} `.padEnd(300, 'x');
     const members = function* (): Generator<Uint8Array> {
       yield Buffer.from('"ai_identity":"Мавка","seeking":["0"');
@@ -74,7 +74,7 @@ suite('what is too large for memory', () => {
     const { id, grown } = await flat(gateway, () => say(gateway, 'resonance', members));
     context.diagnostic(`the process grew by ${Math.round(grown / MIB)} MiB`);
     assert.ok(grown < GROWTH, `the process grew by ${grown} bytes`);
-    for (const sought of ['0', thing(1), thing(150_000), thing(300_000)]) {
+    for (const sought of ['0', thing(1), thing(24_999)]) {
       const found = new URL('/api/resonance?limit=1', gateway.url);
       found.searchParams.set('identity', 'Мавка');
       found.searchParams.set('seeking', sought);
