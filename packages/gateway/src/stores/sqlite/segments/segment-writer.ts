@@ -183,12 +183,11 @@ export class SegmentWriter {
     const { log } = this.#context;
     for (const row of log.rows({ from: before + 1, to })) {
       const facets = this.#facetsOf(row);
-      const words = this.#wordsOf(row);
-      this.#insert.run(row.seq, words, facetTokens(facets));
+      this.#insert.run(row.seq, this.#wordsOf(row), facetTokens(facets));
       tally.add(row);
       if (row.large === undefined) this.#chunks.add(row);
       else this.#chunks.addLarge(row);
-      size += words.length + facets.length;
+      size += Math.min(row.size, STEP_SIZE) + facets.length;
       if (size >= STEP_SIZE) return row.seq;
     }
     return to;
