@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 
 import { openClusterLog } from './cluster.ts';
 import type { BackupDescription } from './stores/sqlite/backup/description.ts';
-import type { ClockReport, StoreChange } from './stores/sqlite/store-thread.ts';
+import type { StoreChange } from './stores/sqlite/store-thread.ts';
 import {
   type OpeningProgress,
   openSqliteLog,
@@ -115,7 +115,6 @@ export async function openLog(
     onAcceptedLoss: (loss: AcceptedLoss) => report.warn(loss, LOSS_ACCEPTED),
     onBegunBackup: ({ log: before, head }: BackupDescription, log: string) =>
       report.warn({ before, log, head }, BACKUP_BEGUN),
-    onClock: (clock: ClockReport) => report.warn(clock, describeClock(clock)),
   };
   if (stream === undefined)
     return await openSqliteLog({ ...options, name: mirror?.name, acceptClock });
@@ -124,12 +123,4 @@ export async function openLog(
     if (servers.length > 0) report.warn({ servers }, UNCHECKED_SERVERS);
   };
   return await openClusterLog({ ...options, stream, onUnchecked });
-}
-
-/** In the log, with the milliseconds of the report. */
-function describeClock({ jump }: ClockReport): string {
-  if (jump > 0)
-    return 'clock: it has jumped ahead; entries get its time, and later ones no earlier time';
-  if (jump < 0) return 'clock: it was set back; entries go on from the newest time';
-  return 'clock: it is behind the newest entry; entries go on from that time';
 }

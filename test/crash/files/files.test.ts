@@ -85,7 +85,7 @@ const WHILE_OPEN: readonly Row[] = [
   },
   LARGE,
   // Search may not have opened it yet.
-  { files: ['log.sqlite'], faults: ['missing'], outcomes: ['holding', 'refused'] },
+  { files: ['log.sqlite'], faults: ['missing'], outcomes: ['right', 'refused'] },
   { files: ['log.sqlite'], faults: ['not writable'], outcomes: ['right', 'holding'] },
   { files: ['log.sqlite-shm'], faults: ['missing'], outcomes: ['right', 'holding'] },
   { files: ['log.sqlite-wal'], faults: FAULTS, outcomes: ['right', 'holding'] },

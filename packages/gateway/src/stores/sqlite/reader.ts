@@ -104,7 +104,7 @@ export class LogReader {
   }
 
   now(): number {
-    return Date.now() + this.shared.clockAhead;
+    return Math.max(Date.now(), this.shared.newestTime);
   }
 
   searchWatermark(): Seq {

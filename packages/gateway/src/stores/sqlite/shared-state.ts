@@ -4,7 +4,7 @@ import { SHARED_SEGMENTS_SIZE, SharedSegments } from './shared-segments.ts';
 /** In cells that have no other use. */
 const NUMBERS = [
   'indexed',
-  'clockAhead',
+  'newestTime',
   'withheld',
   'withheldInLog',
   'derivedWithheld',
@@ -27,8 +27,8 @@ export class SharedState {
 
   /** The newest seq in the segments. Set by their thread only. */
   declare indexed: number;
-  /** How many ms the clock of entries is ahead of `Date.now()`. Only the writer sets it. */
-  declare clockAhead: number;
+  /** The time of the newest entry. Only the writer sets it. */
+  declare newestTime: number;
   /** The newest withholding that readers know: nothing derived has its entry any more. */
   declare withheld: number;
   /** The newest withholding in the log. Set by the writer only, as the one before. */

@@ -49,15 +49,7 @@ export interface StoreChange {
   readonly cause: FaultCause | undefined;
 }
 
-/** From the writer. Of the clock of the machine, in ms. */
-export interface ClockReport {
-  /** By how much it has jumped against the monotonic clock; 0 at the start. */
-  readonly jump: number;
-  /** By how much the newest time of an entry is ahead of it. */
-  readonly ahead: number;
-}
-
-export type FromThread = 'ready' | StoreChange | { readonly clock: ClockReport };
+export type FromThread = 'ready' | StoreChange;
 
 const RETRY_DELAY_MS = 1000;
 

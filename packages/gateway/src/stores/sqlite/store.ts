@@ -26,7 +26,7 @@ import {
 } from './backup/description.ts';
 import { type DataPaths, dataPathsIn } from './data-paths.ts';
 import { type AcceptedLoss, checkHistory } from './writer/lost-history.ts';
-import { checkClock } from './writer/log-clock.ts';
+import { acceptClock, clockFault } from './writer/log-clock.ts';
 import { CopyClient } from './replica/copy-client.ts';
 import { adoptName, openLogIfExists, rollBackJournal } from './log/log-database.ts';
 import { readStreamPosition } from './replica/stream-progress.ts';
@@ -36,7 +36,6 @@ import { ReadOnlySwitch } from './read-only.ts';
 import { SharedState } from './shared-state.ts';
 import { type SqliteConnection, SqliteLog } from './sqlite-log.ts';
 import type {
-  ClockReport,
   FromThread,
   StoreChange,
   StoreMetricsMemory,
@@ -69,8 +68,6 @@ export interface SqliteOptions {
   readonly onBegunBackup?: (backup: BackupDescription, name: string) => void;
   /** Whether the clock is right although it is far ahead of the newest entry. */
   readonly acceptClock?: boolean;
-  /** Called when the clock jumps, and at the start if it is behind the newest entry. */
-  readonly onClock?: (report: ClockReport) => void;
   /** A thread that takes appends and withholdings, and has the writer store them in its order. */
   readonly appending?: AppendingThread | undefined;
   /** Seqs of a segment, for tests: few entries fill several. */
@@ -180,6 +177,7 @@ function openFolder(options: SqliteOptions, opened: AsyncDisposableStack): Opene
   const loss = checkHistory(paths, options.acceptLoss ?? false);
   if (loss !== undefined) options.onAcceptedLoss?.(loss);
   if (options.name !== undefined) adoptName(paths, options.name);
+  if (clockFault(paths) !== undefined) acceptClock(paths);
   if (backup !== undefined) {
     const name = beginLog(paths, { keepName: options.name !== undefined, isCopy });
     options.onBegunBackup?.(backup, name);
@@ -218,7 +216,8 @@ function refuseLog(
   const backup = readUsable(paths, isCopy);
   refuseUnrestored(paths);
   if (!isCopy && backup === undefined) refuseCopyOfCluster(paths);
-  if (!isCopy && acceptClock !== true) checkClock(paths);
+  const fault = isCopy || acceptClock === true ? undefined : clockFault(paths);
+  if (fault !== undefined) throw new Error(fault);
   return backup;
 }
 
@@ -249,12 +248,11 @@ function lockFolder({ folder, lock }: DataPaths): DatabaseSync {
 }
 
 async function threadStarted(worker: Worker, options: SqliteOptions): Promise<void> {
-  const { onChange, onClock } = options;
+  const { onChange } = options;
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   worker.once('error', reject);
   worker.on('message', (message: FromThread) => {
     if (message === 'ready') resolve();
-    else if ('clock' in message) onClock?.(message.clock);
     else onChange?.(message);
   });
   await promise;

@@ -56,7 +56,7 @@ type ToWriterThread = ToWriter | ThreadCall<WriterCalls>;
 
 const thread = new StoreThread();
 const { shared, clients, metrics } = thread;
-const writer = new Writer(thread.paths, shared, (report) => thread.send({ clock: report }));
+const writer = new Writer(thread.paths, shared);
 const withholder = new Withholder(thread.paths, shared);
 const waiting: Batch[] = [];
 let unerased: Decision[] = [];
@@ -143,7 +143,7 @@ function copiesOf(response: unknown): ArrayBuffer[] {
 /** What was sent before is stored first: it may be withheld with this request. */
 function withhold(items: readonly ItemToWithhold[]): Promise<number> | WithholdFailure {
   if (waiting.length > 0) store(waiting.splice(0));
-  const now = writer.checkClock();
+  const now = writer.now();
   try {
     if (!shared.writable && !writer.isFull) throw new StorageFault('The log cannot be written.');
     const dated = items.map((item) => ({ ...item, time: item.time ?? now }));
@@ -247,9 +247,7 @@ function reportState(): void {
 }
 
 function probe(): void {
-  writer.checkClock();
-  if (shared.writable) writer.checkFiles();
-  else writer.probe();
+  if (!shared.writable) writer.probe();
   addKeys();
 }
 

@@ -15,7 +15,6 @@ import type { DataPaths } from '../data-paths.ts';
 import { isDiskFull, readMeta } from '../database.ts';
 import { flushFolders } from '../prepare-folder.ts';
 import type { SharedState } from '../shared-state.ts';
-import type { ClockReport } from '../store-thread.ts';
 import type { StreamPosition, UnpackedBatch } from '../../../log/ordered-batch.ts';
 import type { LargeBody, Outcome, PackedDraft, WriteResult } from '../../../log/packed-drafts.ts';
 import type { ErasedMessages } from '../../../log/replica.ts';
@@ -25,9 +24,7 @@ import { finishUpload, removeUpload, uploadNames } from '../large/large-files.ts
 import { LastCommitFile } from './last-commit.ts';
 import { randomSalts } from '../log/chain.ts';
 import { flushWal, openLogForWriting } from '../log/log-database.ts';
-import { LogClock } from './log-clock.ts';
 import { MessageApplier } from '../replica/message-applier.ts';
-import { OpenFiles } from './open-files.ts';
 import { StreamMessages } from '../replica/stream-messages.ts';
 import { Reserve } from './reserve.ts';
 
@@ -49,9 +46,6 @@ export class Writer {
   readonly #end: StatementSync;
   readonly #entries: EntryAppender;
   readonly #lastCommit: LastCommitFile;
-  readonly #clock: LogClock;
-  /** Set before the first write. */
-  #openFiles: OpenFiles | undefined;
   #foldersAreFlushed = false;
   /** Whether everything in the WAL has been flushed. */
   #walIsFlushed = false;
@@ -65,11 +59,7 @@ export class Writer {
   /** Uploads of failed commits: the next commit shows whether an entry has them. */
   #unconfirmedUploads: string[] = [];
 
-  constructor(
-    paths: DataPaths,
-    shared: SharedState,
-    onClock: (report: ClockReport) => void = () => {},
-  ) {
+  constructor(paths: DataPaths, shared: SharedState) {
     this.#paths = paths;
     this.#shared = shared;
     this.reserve = new Reserve(paths);
@@ -79,8 +69,6 @@ export class Writer {
     this.#entries = new EntryAppender(this.#db, paths);
     this.#lastCommit = new LastCommitFile(paths, String(readMeta(this.#db, 'name')));
     this.#loadLast();
-    this.#clock = new LogClock(this.#entries.time, onClock);
-    this.checkClock();
     try {
       this.#recover();
       this.#lastCommit.write(this.#entries.seq, this.#entries.link);
@@ -134,7 +122,7 @@ export class Writer {
   commit(drafts: readonly PackedDraft[]): WriteResult[] {
     const results: WriteResult[] = [];
     const failure = this.#transact(drafts, () => {
-      const now = this.checkClock();
+      const now = this.now();
       for (const draft of drafts) results.push(this.#entries.append(draft, now, randomSalts()));
       return results.some(({ outcome }) => outcome === 'appended');
     });
@@ -161,7 +149,6 @@ export class Writer {
       // Another copy may know an entry that has the key of a draft.
       if (hasKeys && !this.#entries.keys.isComplete)
         throw new StorageFault('It is unknown now which entries have idempotency keys.');
-      this.#openFiles?.assertStored(larges.filter((name) => this.#entries.hasLarge(name)));
     });
     if (failure !== undefined) {
       this.#stream = undefined;
@@ -195,37 +182,25 @@ export class Writer {
     return failure === undefined ? result : { outcome: 'failed', code: failure };
   }
 
-  /** The time for an entry now. Tells the other threads how far it is from the machine's. */
-  checkClock(): number {
-    const now = this.#clock.now(this.#entries.time);
-    this.#shared.clockAhead = this.#clock.ahead;
-    return now;
-  }
-
-  /** Checks, between commits, whether files were moved or removed, and updates the shared state. */
-  checkFiles(): void {
-    try {
-      this.#openFiles?.assertAll();
-    } catch (error) {
-      this.#fail(error, []);
-    }
+  /** The time for an entry now. */
+  now(): number {
+    return Math.max(Date.now(), this.#entries.time);
   }
 
   /** `entries`: all that `append` may add. It may say that it has added nothing, which shows no working disk. */
   #transact(entries: readonly WithLarge[], append: () => boolean | undefined): Failure | undefined {
     let hasAdded = true;
     try {
-      if (!this.#shared.writable) this.#openFiles?.assertAll();
       this.#recover();
       this.#begin.run();
       hasAdded = append() ?? true;
       const flushing = performance.now();
       this.#end.run();
       this.#flushMs = performance.now() - flushing;
-      this.#openFiles?.assertStored(largeNames(entries));
     } catch (error) {
       return this.#fail(error, entries);
     }
+    this.#shared.newestTime = this.#entries.time;
     this.#shared.head = this.#entries.seq;
     this.#entries.keys.commit(this.#entries.seq);
     this.#lastCommit.write(this.#entries.seq, this.#entries.link);
@@ -237,8 +212,6 @@ export class Writer {
   /** Tries whether storing works again, and updates the shared state. */
   probe(): void {
     try {
-      this.#saveLostWal();
-      this.#openFiles?.assertAll();
       this.#recover();
       try {
         writeFileSync(this.#probe, PROBE, { flush: true });
@@ -254,7 +227,6 @@ export class Writer {
   }
 
   close(): void {
-    this.#openFiles?.close();
     this.#entries.keys.close();
     this.#lastCommit[Symbol.dispose]();
     this.#db.close();
@@ -271,13 +243,7 @@ export class Writer {
     this.reserve.keep();
     if (!this.#walIsFlushed) flushWal(this.#db);
     this.#walIsFlushed = true;
-    this.#openFiles ??= new OpenFiles(this.#paths);
     if (!this.#lastIsLoaded) this.#loadLast();
-  }
-
-  /** No file has the content of a removed WAL. Waits for readers of older snapshots, which would keep it there. */
-  #saveLostWal(): void {
-    if (this.#openFiles?.hasLostWal() === true) this.#db.exec('PRAGMA wal_checkpoint(FULL)');
   }
 
   /** After a successful commit, nothing of the failed ones before it can reappear. */
@@ -299,7 +265,6 @@ export class Writer {
     this.#lastIsLoaded = false;
     try {
       if (this.#db.isTransaction) this.#db.exec('ROLLBACK');
-      this.#saveLostWal();
       this.#loadLast();
       // The commit's frame was not written, so no entry can have these files, and their space is needed.
       if (isFull) for (const name of uploads.splice(0)) this.#finishUpload(name);
@@ -334,6 +299,7 @@ export class Writer {
 
   #loadLast(): void {
     this.#entries.loadLast();
+    this.#shared.newestTime = this.#entries.time;
     this.#shared.head = this.#entries.seq;
     this.#lastIsLoaded = true;
   }
