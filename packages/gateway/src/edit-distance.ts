@@ -4,7 +4,7 @@
 const ADDING = 0.5;
 
 /** The least cost of removing, adding and replacing elements. */
-export function editDistance(
+function editDistance(
   from: readonly string[],
   to: readonly string[],
   replacing: (from: string, to: string) => number,

@@ -167,7 +167,7 @@ const WAIT_NOTE =
   '"wait" had no effect: it needs a cursor. Request the "next" of an "order=oldest" answer, or "after" with the "head" of this one, and "wait".';
 
 /** Names of parameters in one query, or of members of data, that nothing takes. */
-export class UnknownNames {
+class UnknownNames {
   readonly #names = new Set<string>();
   #isMore = false;
 

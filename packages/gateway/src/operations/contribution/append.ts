@@ -73,7 +73,7 @@ export function metadataOf(result: AppendOutcome): EntryMetadata {
 }
 
 /** `reason`: why the owner lets nothing be stored. */
-export function readOnlyError(reason: string): GatewayError {
+function readOnlyError(reason: string): GatewayError {
   const detail = `Cannot store this entry: whoever runs this gateway has made it read-only. The reason: ${quoted(reason)}. Reading, searching, streams and presence go on. ${RETRY}`;
   return new GatewayError('unavailable', detail);
 }
