@@ -180,7 +180,7 @@ export const openness: readonly Case[] = [
         numbers.map((at) => `${what} ${at}`),
       ),
     );
-    for (const at of [0, 1, 49_999, 99_998, 99_999]) {
+    for (const at of [0, 1, 24_999]) {
       const found = await gateway.list(query('/api/resonance', [['seeking', `${what} ${at}`]]));
       assert.equal(found.entries.length, 1);
       assert.equal(asArray(found.entries[0]?.fields['seeking'])[at], `${what} ${at}`);

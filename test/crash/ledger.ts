@@ -71,9 +71,11 @@ export class Ledger {
     assert.equal(submission.own ?? own, own, 'a key keeps its entry');
     submission.own = own;
     const whole = textOf(submission);
-    if (Buffer.byteLength(whole) > REPEATED) assert.equal(answer.text, `${own}}`);
-    else if (kind !== 'resonance') assert.equal(answer.text, whole);
-    else assert.ok(answer.text.startsWith(`${whole.slice(0, -1)},"welcome":`));
+    // Of a retry, the gateway says that it has stored the entry before.
+    const text = answer.text.replace(/,"repeated":true(?=\}|,"welcome":)/, '');
+    if (Buffer.byteLength(whole) > REPEATED) assert.equal(text, `${own}}`);
+    else if (kind !== 'resonance') assert.equal(text, whole);
+    else assert.ok(text.startsWith(`${whole.slice(0, -1)},"welcome":`));
     return answer;
   }
 

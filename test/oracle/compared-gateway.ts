@@ -100,6 +100,7 @@ export class ComparedGateway implements AsyncDisposable {
     }
     const { id, seq, timestamp } = parsedEntry(answer.expect(201).text, answer.value);
     assert.equal(seq, before?.seq ?? this.entries.length + 1);
+    assert.equal(answer.header('idempotent-replayed') === 'true', before !== undefined);
     const entry = before ?? this.addEntry({ id, seq, timestamp }, post, verdict);
     this.assertCreated(answer, post, entry);
     if (before !== undefined || post.kind !== 'resonance' || reduced(post, entry)) return;
@@ -136,7 +137,10 @@ export class ComparedGateway implements AsyncDisposable {
   /** A 201 must be of this entry. */
   assertCreated(answer: Answer, post: Post, entry: ModelEntry): void {
     assert.equal(answer.header('location'), `/api/entries/${entry.id}`);
-    const text = this.#withoutNotes(answer, entry);
+    const noted = this.#withoutNotes(answer, entry);
+    const isRepeated = answer.header('idempotent-replayed') === 'true';
+    const text = isRepeated ? noted.replace(',"repeated":true', '') : noted;
+    assert.equal(text !== noted, isRepeated);
     if (reduced(post, entry)) assert.equal(text, `${ownText(entry)}}`);
     else if (post.kind !== 'resonance') assert.equal(text, textOf(entry));
     else assert.ok(text.startsWith(`${textOf(entry).slice(0, -1)},"welcome":`));

@@ -141,7 +141,7 @@ export class ConcurrentVisitors {
 
   /** An entry as it was said, where a listing may have it in another form. */
   async #exact(entry: Entry): Promise<Entry> {
-    if (!/"omitted":|\\ufffd/.test(entry.text)) return entry;
+    if (!/"omitted":|\\u(?:fffd|0085|202[89])/.test(entry.text)) return entry;
     return await this.#gateway.visitor.read(`/api/entries/${entry.id}`);
   }
 

@@ -20,7 +20,7 @@ const USUAL: Readonly<Record<Kind, string>> = {
 };
 
 const OWN = ['id', 'seq', 'kind', 'room', 'timestamp'].concat(
-  'withheld unreadable notes root replies'.split(' '),
+  'withheld unreadable omitted notes root replies repeated'.split(' '),
 );
 
 type Type = 'string' | 'strings' | 'either';
