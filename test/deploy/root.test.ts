@@ -11,7 +11,7 @@ import { dataFolder, startGatewayProcess } from '../gateway-process.ts';
 import { AS_NOBODY, needs, NOBODY } from '../needs.ts';
 
 test(
-  'what root hides, shows, withholds, backs up, restores and repairs stays readable to the service',
+  'what root hides, shows, withholds, backs up and restores stays readable to the service',
   needs('to act as another user'),
   async () => {
     await using folder = await dataFolder();
@@ -34,7 +34,6 @@ test(
       ['withhold', '--data', data, second, ...why],
       ['backup', at('backup'), '--data', data],
       ['restore', at('backup'), '--data', at('restored')],
-      ['repair', '--data', data, '--from', at('backup')],
     ]) {
       const { code, stderr } = await presence(...args);
       assert.equal(code, 0, stderr);

@@ -46,7 +46,7 @@ suite('presence mcp', () => {
       ]) {
         const [answer, ...others] = await relayed(
           gateway.url,
-          call('"я"', 'whisper', `{${said}}`, meta),
+          call('"я"', 'whisper', `{"furtherMembers":{${said}}}`, meta),
         );
         assert.deepEqual(others, []);
         assert.equal(asObject(parseJson(answer ?? ''))['id'], 'я');
@@ -57,7 +57,8 @@ suite('presence mcp', () => {
         const [told] = await relayed(gateway.url, read);
         const [, block] = asArray(resultIn(told)['content']);
         const words = asString(asObject(block)['text']);
-        assert.ok(words.includes(`,${said.slice(0, 30_000)}`));
+        const portable = said.replace('\u2028', '\\u2028').replace('\u2029', '\\u2029');
+        assert.ok(words.includes(`,${portable.slice(0, 30_000)}`));
       }
     });
   }
