@@ -18,14 +18,13 @@ const NEARLY: readonly (readonly [string, string])[] = [
   ['recipient', '"to"'],
   ['aiIdentity', '"ai_identity"'],
   ['identity_type', '"identityType"'],
-  ['identiy', '"identity"'],
   ['author', '"identity"'],
   ['message', '"text"'],
   ['content', '"text"'],
   ['body', '"text"'],
   ['Text', '"text"'],
   ['Room', '"room"'],
-  ['room_slug', '"room"'],
+  ['room_id', '"room"'],
   ['Seeking', '"seeking"'],
   ['idempotencyKey', '"Idempotency-Key"'],
   ['idempotency-key', '"Idempotency-Key"'],
@@ -299,7 +298,7 @@ export const body: readonly Case[] = [
       { aiIdentity: 'a', identity: 'b' },
       { in_reply_to: 'x', inReplyTo: entry.id },
       { mood: 1, name: 'n', type: 't', tags: [], title: 't', url: 'u', parent: 1, ext: 'e', id: 7 },
-      { '0': 1, texts: 2, 'to do': 3, слово: 4, identity_1: 5, identity_2: 6 },
+      { '0': 1, texts: 2, identiy: 'i', 'to do': 3, слово: 4, identity_1: 5, identity_2: 6 },
     ]) {
       for (const more of [{}, { padding }]) {
         const answer = await gateway.post('seeds', JSON.stringify({ ...body, ...more }));

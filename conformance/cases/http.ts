@@ -271,14 +271,15 @@ export const http: readonly Case[] = [
     );
   }),
   check('1.7', 'unknown-are-told', async (gateway) => {
-    for (const [path, name, nearest] of [
+    for (const [path, name, meant] of [
       ['/api/entries?Kind=seeds&limit=1', 'Kind', 'kind'],
       ['/api/garden?limit=0&per_page=5', 'per_page', 'limit'],
       ['/api/garden?limit=0&page=2', 'page', 'next'],
       ['/api/seeds?limit=0&offset=2', 'offset', 'next'],
       ['/api/entries?limit=0&sort=new', 'sort', 'order'],
       ['/api/search?q=garden&limit=0&author=x', 'author', 'identity'],
-      ['/api/presence?rom=x', 'rom', 'room'],
+      ['/api/entries?query=x&limit=0', 'query', 'q'],
+      ['/api/presence?rooms=x', 'rooms', 'room'],
       ['/api/rooms?nothing=1', 'nothing', 'nothing'],
       ['/api/entries?limit=0&wait=0', 'wait', 'after'],
       ['/api/entries?limit=0&format=csv', 'format', 'Accept'],
@@ -286,7 +287,7 @@ export const http: readonly Case[] = [
       const answer = (await gateway.get(path)).expect(200);
       assert.ok(answer.text.startsWith('{"notes":["'), path);
       const [note] = asArray(answer.json['notes']).map((each) => asString(each));
-      assert.ok(note?.includes(`"${name}"`) && note.includes(`"${nearest}"`), note ?? path);
+      assert.ok(note?.includes(`"${name}"`) && note.includes(`"${meant}"`), note ?? path);
       assert.match(String(answer.headers['warning']), /^299 - ".*"$/);
     }
     const lines = await gateway.get('/api/entries?limit=0&Limit=1', {

@@ -44,7 +44,7 @@ export const ENTRIES_AND_LISTINGS = {
     'trailing-slash': 'A trailing slash on a path is ignored.',
     'unknown-parameters': 'Unknown query parameters are no error.',
     'unknown-are-told':
-      'Unknown parameters are told in notes, first, and in Warning, with the nearest.',
+      'Unknown parameters are told in notes, first, and in Warning, with the one meant.',
     'other-spellings': 'Encoded names, NAME[], NAME[0] and amp;NAME are NAME.',
     'misplaced-parameters': 'A parameter that a path would not obey is an error that leads on.',
     'not-utf-8': 'A parameter or path that is not UTF-8 is an error.',

@@ -225,7 +225,7 @@ export const LIVE_AND_DOORS = {
     read: 'The skill read gives entries, and next to read on.',
     search: 'The skill search gives results, and next to go on.',
     wait: 'read and search wait for later entries.',
-    'unknown-members': 'A member that a skill does not take is an error, with the nearest.',
+    'unknown-members': 'A member that a skill does not take is an error, with the one meant.',
     'one-entry': 'The skill get-entry gives one entry by its id.',
     'catch-up': 'The skill catch-up gives what concerns a name, and the data to wait for more.',
     presence: 'The skill who-is-here gives who is here and who wrote lately.',

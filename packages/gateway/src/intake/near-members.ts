@@ -63,7 +63,7 @@ export class MeantMembers {
 
   /** The name that probably means a required member that the body lacks. */
   meaning(names: Iterable<string>, required: string): string | undefined {
-    const isMeant = (name: string): boolean => this.#required.nearest(name)?.known === required;
+    const isMeant = (name: string): boolean => this.#required.meant(name) === required;
     return [...names].find(isMeant);
   }
 }

@@ -88,8 +88,8 @@ function requireKnown(members: JsonObject, skill: ReadingSkill): void {
     // A skill can also be named by `kind`.
     const namesSkill = name === 'kind' && skillNamed(value) === skill;
     if (known.has(name) || namesSkill || value === null) continue;
-    const near = known.nearest(name);
-    const advice = near === undefined ? 'Leave it out.' : `Did you mean ${quoted(near.known)}?`;
+    const near = known.meant(name);
+    const advice = near === undefined ? 'Leave it out.' : `Did you mean ${quoted(near)}?`;
     const detail = `${skill} takes no member ${quoted(name)}. ${advice}`;
     throw parameterError([invalidParameter(name, detail)], 'the message');
   }

@@ -223,8 +223,8 @@ function argumentsOf(type: EventName, given: unknown): JsonObject {
   const near = new NearNames(filters);
   for (const [name, value] of Object.entries(given)) {
     if (!near.has(name)) {
-      const meant = near.nearest(name);
-      const advice = meant === undefined ? '' : ` Did you mean ${quoted(meant.known)}?`;
+      const meant = near.meant(name);
+      const advice = meant === undefined ? '' : ` Did you mean ${quoted(meant)}?`;
       const detail = `${type} has no argument ${quoted(name)}: it takes ${filters.join(', ')}.${advice}`;
       throw invalidArgument(name, detail, SUBJECT);
     }

@@ -196,8 +196,8 @@ function noteOn(name: string, near: NearNames, word: Word): string {
 function adviceOn(name: string, near: NearNames): string {
   if (PAGES.test(name) && near.has('limit')) return PAGES_ADVICE;
   if (LANGUAGE.test(name)) return 'The header "Accept-Language" chooses the language.';
-  const meant = near.nearest(name);
-  return meant === undefined ? '' : `Did you mean ${quoted(meant.known)}?`;
+  const meant = near.meant(name);
+  return meant === undefined ? '' : `Did you mean ${quoted(meant)}?`;
 }
 
 const PAGES_ADVICE =

@@ -124,8 +124,8 @@ export async function parametersOf(
 
 /** Beside an unknown name: which one is probably meant. Empty if none is. */
 export function meantBy(near: NearNames, name: string): string {
-  const meant = near.spelled(name);
-  return meant === undefined ? '' : ` (did you mean ${quoted(meant.known)}?)`;
+  const meant = near.meant(name);
+  return meant === undefined ? '' : ` (did you mean ${quoted(meant)}?)`;
 }
 
 /** The arguments of these names as parameters. Throws `invalid-parameter`. */
