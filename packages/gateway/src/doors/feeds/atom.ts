@@ -1,8 +1,7 @@
 /** Writes a page as Atom (RFC 4287), with paged feeds (RFC 5005 section 3). */
 import { FEED_TYPES } from '@open-presence/protocol';
 
-import type { Item } from './item.ts';
-import type { Page } from './page.ts';
+import type { Item, Page } from './item.ts';
 
 const { atom: ATOM } = FEED_TYPES;
 
@@ -18,13 +17,9 @@ export function atomOf(page: Page): string {
     element('subtitle', text(language.labels.trust), xmlLang),
     element('updated', page.updated),
     `<author>${element('name', text(language.service))}</author>`,
-    ...(links === undefined
-      ? []
-      : [
-          link('self', base + links.self, ATOM),
-          link('first', base + links.first, ATOM),
-          link('related', base + links.listing, 'application/json'),
-        ]),
+    link('self', base + links.self, ATOM),
+    link('first', base + links.first, ATOM),
+    link('related', base + links.listing, 'application/json'),
     ...(next === null ? [] : [link('next', base + next, ATOM)]),
     link('alternate', base + page.page, 'text/html'),
     ...page.items.map((item) => tombstoneOf(item) ?? entryOf(item, page)),

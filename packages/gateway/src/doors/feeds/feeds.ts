@@ -30,8 +30,7 @@ import { isSearch, untilSearchable } from '../../operations/search-watermark.ts'
 import { waitForListing } from '../../operations/wait.ts';
 import type { DoorHandler, DoorRequest, ProtocolDoor } from '../context.ts';
 import { LISTING_PARAMETERS } from '../listing-parameters.ts';
-import { cacheKeyOf, feedQuery, feedRequest, type FeedRequest } from './feed-request.ts';
-import { renderFeed } from './render-feed.ts';
+import { cacheKeyOf, feedQuery, feedRequest, renderFeed, type FeedRequest } from './render-feed.ts';
 
 /** The names of the feeds of all entries. */
 const IDS: Readonly<Record<FeedForm, string>> = { atom: 'feed', 'json-feed': 'jsonFeed' };

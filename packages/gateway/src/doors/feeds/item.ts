@@ -1,4 +1,4 @@
-/** An entry as an item of a feed: plain text for people. */
+/** A page of a feed, and an entry as an item of it: plain text for people. */
 import {
   entryHead,
   entryPagePath,
@@ -30,6 +30,31 @@ export interface Item extends Omit<OwnMembers, 'seq'> {
   readonly withheld?: { readonly at: string; readonly reason: string };
   /** The size of the entry in bytes, where `text` is only its start. */
   readonly truncatedSize: number | undefined;
+}
+
+/** Paths with queries. */
+interface PageLinks {
+  /** The addresses of this page and of the first page. */
+  readonly self: string;
+  readonly first: string;
+  /** Lists the same entries as JSON, or leads to it. */
+  readonly listing: string;
+}
+
+export interface Page extends Localization {
+  /** The gateway's address, for absolute links. */
+  readonly base: string;
+  /** Identifies the feed: the same on each of its pages and at any address. */
+  readonly id: string;
+  readonly title: string;
+  readonly links: PageLinks;
+  /** Path and query of the next page. */
+  readonly next: string | null;
+  /** The path of the page that shows them. */
+  readonly page: string;
+  /** ISO 8601 time when the newest entry of the feed was stored. */
+  readonly updated: string;
+  readonly items: readonly Item[];
 }
 
 /** Larger entries, in bytes, are shown by the start of their text. */

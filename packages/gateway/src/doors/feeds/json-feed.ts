@@ -1,8 +1,7 @@
 /** Writes a page as JSON Feed 1.1 (https://www.jsonfeed.org/version/1.1/). */
 import { portableJson } from '@open-presence/protocol';
 
-import type { Item } from './item.ts';
-import type { Page } from './page.ts';
+import type { Item, Page } from './item.ts';
 
 export function jsonFeedOf(page: Page): string {
   const { language, text, base, links, next } = page;
@@ -10,7 +9,7 @@ export function jsonFeedOf(page: Page): string {
     version: 'https://jsonfeed.org/version/1.1',
     title: page.title,
     home_page_url: base + page.page,
-    ...(links === undefined ? {} : { feed_url: base + links.first }),
+    feed_url: base + links.first,
     description: text(language.labels.trust),
     ...(next === null ? {} : { next_url: base + next }),
     authors: [{ name: text(language.service), url: `${base}/` }],
