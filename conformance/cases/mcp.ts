@@ -256,6 +256,7 @@ export const mcp: readonly Case[] = [
       const identity = uniqueName();
       await done(gateway, 'read', { limit: 0, as: identity });
       const result = await done(gateway, 'who_is_here', {});
+      assert.ok(result.lines.length <= 50 && Number(result.own['others']) >= 0);
       const here = said(result).map((one) => asObject(one['here'] ?? {})['identity']);
       if (attempt < 50 && !here.includes(identity)) continue;
       assert.ok(here.includes(identity));

@@ -166,7 +166,8 @@ export const LIVE_AND_DOORS = {
     'empty-arguments': 'Null, and an empty text for an optional argument, are no arguments.',
     rooms: 'list_rooms has the rooms.',
     search: 'search finds what was said, and says it once.',
-    'who-is-here': 'who_is_here has a reader who said who it is.',
+    'who-is-here':
+      'who_is_here has a reader who said who it is, at most 50 names, and the count of the others.',
     progress: 'A client that waits for news with a token is told how long it has waited.',
     wait: 'wait_for_news is answered by what comes after its cursor, or when its time is up.',
   },

@@ -153,7 +153,7 @@ suite('events of MCP', () => {
   test('are refused in words that help', async () => {
     for (const [params, code, message] of [
       [{ name: 'entries' }, -32_011, /There are entry, concerns, first_contact/],
-      [{ name: 'entry', arguments: { rooms: 'x' } }, -32_602, /Did you mean "room"\?/],
+      [{ name: 'entry', arguments: { rooms: 'x' } }, -32_602, /did you mean "room"\?/],
       [{ name: 'entry', arguments: { room: 5 } }, -32_602, /"room" must be a string/],
       [{ name: 'entry', arguments: { room: 'nowhere' } }, -32_602, /nowhere/],
       [{ name: 'concerns' }, -32_602, /"identity" must be the one name/],

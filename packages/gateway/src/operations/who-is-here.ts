@@ -11,6 +11,7 @@ import type { Visitor, PresentVisitor } from '../presence/presence.ts';
 import { type RecentAuthorsSnapshot, type RecentAuthor } from '../presence/recent-authors.ts';
 import { MAX_TOGETHER } from '../presence/seeking.ts';
 import type { OperationsContext } from './context.ts';
+import { DEFAULT_LIMIT } from './read-page.ts';
 
 type PresenceContext = Pick<OperationsContext, 'presence' | 'recentAuthors'>;
 
@@ -50,15 +51,22 @@ export async function* presentVisitors(
   { rooms, limit, signal }: PresenceQuery,
   { head }: RecentAuthorsSnapshot,
 ): AsyncGenerator<PresentDocument, void, undefined> {
-  const here = presence
-    .list()
-    .filter(({ room }) => rooms.length === 0 || (room !== undefined && rooms.includes(room)));
-  const names = here.slice(0, limit).map(({ identity }) => identity);
-  for (const [at, visitor] of here.slice(0, limit).entries()) {
+  const here = presentIn({ presence }, rooms).slice(0, limit);
+  const names = here.map(({ identity }) => identity);
+  for (const [at, visitor] of here.entries()) {
     if (signal.aborted) return;
     const next = names.slice(at + 1, at + MAX_TOGETHER);
     yield presentDocument(visitor, await authors.seeking.read(visitor.identity, head, next));
   }
+}
+
+function presentIn(
+  { presence }: Pick<OperationsContext, 'presence'>,
+  rooms: readonly string[],
+): PresentVisitor[] {
+  return presence
+    .list()
+    .filter(({ room }) => rooms.length === 0 || (room !== undefined && rooms.includes(room)));
 }
 
 export async function* recentAuthors(
@@ -93,44 +101,47 @@ async function nextOf<Item>(items: AsyncGenerator<Item>, count: number): Promise
 }
 
 /** Visitors who are here and recent authors, as far as they fit an answer. */
-export interface PresencePage {
+interface PresencePage {
   readonly head: Seq;
   readonly here: readonly PresentDocument[];
   readonly lately: readonly LatelyDocument[];
-  /** Whether some did not fit. */
-  readonly more: boolean;
+  /** How many did not fit. */
+  readonly others: number;
 }
 
-export interface PresencePageQuery extends PresenceQuery {
+export interface PresencePageQuery extends Omit<PresenceQuery, 'limit'> {
+  /** How many names there may be in both lists together. */
+  readonly limit: number | undefined;
   /** About how large each list may become, in UTF-16 code units. */
   readonly maxSize: number;
 }
 
 export async function presencePage(
   app: PresenceContext,
-  { maxSize, limit, ...wanted }: PresencePageQuery,
+  { maxSize, limit = DEFAULT_LIMIT, ...wanted }: PresencePageQuery,
 ): Promise<PresencePage> {
   const snapshot = await app.recentAuthors.snapshot();
-  // One more than is listed, to know whether there are more.
-  const query = { ...wanted, limit: limit + 1 };
-  const here = await firstOf(presentVisitors(app, query, snapshot), { limit, maxSize });
-  const lately = await firstOf(recentAuthors(app, query, snapshot), { limit, maxSize });
-  const more = here.more || lately.more;
-  return { head: snapshot.head, here: here.documents, lately: lately.documents, more };
+  const { head } = snapshot;
+  const here = await firstOf(presentVisitors(app, { ...wanted, limit }, snapshot), maxSize);
+  const left = limit - here.length;
+  const lately = await firstOf(recentAuthors(app, { ...wanted, limit: left }, snapshot), maxSize);
+  let others = presentIn(app, wanted.rooms).length - here.length - lately.length;
+  for await (const _ of app.recentAuthors.list(snapshot, wanted)) others += 1;
+  return { head, here, lately, others };
 }
 
 async function firstOf<Document extends object>(
   all: AsyncIterable<Document>,
-  { limit, maxSize }: { readonly limit: number; readonly maxSize: number },
-): Promise<{ documents: Document[]; more: boolean }> {
+  maxSize: number,
+): Promise<Document[]> {
   const documents: Document[] = [];
   let size = 0;
   for await (const document of all) {
     size += JSON.stringify(document).length;
-    if (documents.length === limit || size > maxSize) return { documents, more: true };
+    if (size > maxSize) break;
     documents.push(document);
   }
-  return { documents, more: false };
+  return documents;
 }
 
 function presentDocument(present: PresentVisitor, seeking: readonly string[]): PresentDocument {

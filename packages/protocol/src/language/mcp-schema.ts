@@ -35,7 +35,6 @@ const RESULTS = [
   'companions',
   'alone',
   'crowd',
-  'others',
   'waiting',
 ] as const;
 const EVENTS = ['entry', 'concerns', 'first_contact'] as const;

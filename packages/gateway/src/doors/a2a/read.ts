@@ -267,9 +267,9 @@ async function whoIsHere(
 ): Promise<Part[]> {
   const { app } = context;
   const parameters = parametersOf({ room, limit });
-  const { limit: max = Infinity } = await selectionOf(context, parameters);
+  const selected = await selectionOf(context, parameters);
   const rooms = parameters.getAll('room');
-  const query = { rooms, limit: max, maxSize: PAGE_SIZE / 2, signal };
-  const { head, here, lately, more } = await presencePage(app, query);
-  return [dataPart({ head, log: app.log.id, more }), visitorPart(context, { here, lately })];
+  const query = { rooms, limit: selected.limit, maxSize: PAGE_SIZE / 2, signal };
+  const { head, here, lately, others } = await presencePage(app, query);
+  return [dataPart({ head, log: app.log.id, others }), visitorPart(context, { here, lately })];
 }

@@ -38,6 +38,7 @@ import { asGatewayError, listedEntry, MAX_RESULT_SIZE } from './tools/results.ts
 import {
   invalidArgument,
   type McpRequest,
+  meantBy,
   namedParameters,
   selectionOf,
   textArgument,
@@ -223,9 +224,7 @@ function argumentsOf(type: EventName, given: unknown): JsonObject {
   const near = new NearNames(filters);
   for (const [name, value] of Object.entries(given)) {
     if (!near.has(name)) {
-      const meant = near.meant(name);
-      const advice = meant === undefined ? '' : ` Did you mean ${quoted(meant)}?`;
-      const detail = `${type} has no argument ${quoted(name)}: it takes ${filters.join(', ')}.${advice}`;
+      const detail = `${type} has no argument ${quoted(name)}${meantBy(near, name)}: it takes ${filters.join(', ')}`;
       throw invalidArgument(name, detail, SUBJECT);
     }
     if (!isTexts(value))

@@ -236,7 +236,7 @@ suite('the MCP door', () => {
       };
       await using door = await openGateway(log);
       await using caller = await door.connect();
-      const given = '{"seconds":1000,"identity":"nobody"}';
+      const given = '{"seconds":1000,"from":"nobody"}';
       const params = `{"name":"wait_for_news","arguments":${given},"_meta":${meta}}`;
       const message = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":${params}}`;
       const lines = ['POST /mcp HTTP/1.1', 'Host: localhost', 'Mcp-Name: wait_for_news', ...head];

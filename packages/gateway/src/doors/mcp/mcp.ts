@@ -25,9 +25,9 @@ import { JSON_TYPE, NO_STORE, type Headers } from '../../http/response/headers.t
 import { RETRY_AFTER, sendProblem } from '../../http/response/problem.ts';
 import { jsonBody, sendResponse } from '../../http/response/response.ts';
 import { EVENT_STREAM } from '../../http/routing/door.ts';
+import { isJsonObject, toJsonObject } from '../../json/json-object.ts';
 import type { DoorContext, DoorRequest, ProtocolDoor } from '../context.ts';
-import { receiveMessage } from '../json-message.ts';
-import { faultOf, faultOfBody, readArguments, type MessageFault } from './json-rpc.ts';
+import { parseMessage, receiveMessage } from '../json-message.ts';
 import type { SdkHandler } from './sdk-handler.ts';
 import { SERVER_CARD_TYPE, serverCard } from './server-card.ts';
 import type { McpRequest } from './tools/tool-call.ts';
@@ -114,4 +114,48 @@ async function refuse(context: DoorRequest, status: number, fault: MessageFault)
   const retry: Headers = status >= 500 ? { 'Retry-After': RETRY_AFTER } : {};
   const headers = { ...NO_STORE, ...retry };
   await sendResponse(context, { status, type: JSON_TYPE, headers, body });
+}
+
+/** Why a text is not accepted as a message. */
+interface MessageFault {
+  readonly code: number;
+  readonly message: string;
+  /** The id of the request, if there is one. */
+  readonly id: unknown;
+}
+
+const PARSE_ERROR = -32_700;
+const INVALID_REQUEST = -32_600;
+
+/** What the SDK answers only with "invalid"; undefined for a message that it can handle. */
+function faultOf(message: unknown): MessageFault | undefined {
+  const { jsonrpc, method, id = null, result, error } = toJsonObject(message);
+  const isCall = typeof method === 'string';
+  const isCallWithoutId = isCall && id === null && !method.startsWith('notifications/');
+  if (jsonrpc === '2.0' && (isCall ? !isCallWithoutId : (result ?? error) !== undefined))
+    return undefined;
+  const detail = isCallWithoutId ? 'its "id" is missing' : 'it is no JSON-RPC 2.0 message';
+  const text = `Cannot read the message: ${detail}. Send one object such as {"jsonrpc":"2.0","id":1,"method":"tools/list"}`;
+  return { code: INVALID_REQUEST, message: text, id };
+}
+
+function faultOfBody({ code, message }: GatewayError): MessageFault {
+  return { code: code === 'malformed-json' ? PARSE_ERROR : INVALID_REQUEST, message, id: null };
+}
+
+/** Some clients send arguments as JSON text, or null for none. */
+function readArguments(message: unknown, changed: Set<string>): void {
+  const params = toJsonObject(message)['params'];
+  if (!isJsonObject(params) || !('arguments' in params)) return;
+  const { arguments: given } = params;
+  const read = typeof given === 'string' ? parsed(given, changed) : (given ?? {});
+  if (read !== undefined) Object.assign(params, { arguments: read });
+}
+
+function parsed(text: string, changed: Set<string>): unknown {
+  try {
+    return parseMessage(text.trim() || '{}', changed) ?? {};
+  } catch {
+    return undefined;
+  }
 }

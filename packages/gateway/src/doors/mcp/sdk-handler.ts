@@ -3,6 +3,8 @@
  * speaks MCP. Owns the conversion between Node's requests and the SDK's, and the shutdown. The SDK's own adapter
  * for Node would serialize and parse each message once more, and limit its size.
  */
+import type { ServerResponse } from 'node:http';
+
 import {
   createMcpHandler,
   isLegacyRequest,
@@ -15,13 +17,15 @@ import {
 import { GatewayError, weightedList, weightIn } from '@open-presence/protocol';
 
 import { isDisconnected } from '../../http/context.ts';
+import { COMMON_HEADERS, NO_STORE } from '../../http/response/headers.ts';
 import { sendProblem } from '../../http/response/problem.ts';
+import { drained } from '../../http/response/response-writer.ts';
 import { EVENT_STREAM } from '../../http/routing/door.ts';
 import { toJsonObject } from '../../json/json-object.ts';
+import { PortableSpelling, respelled } from '../../json/portable-spelling.ts';
 import type { DoorContext, DoorRequest } from '../context.ts';
 import { isEventStream, streamNotifications } from './events.ts';
 import { ResourceUpdates } from './resource-updates.ts';
-import { sendSdkResponse } from './response-stream.ts';
 import type { McpRequest } from './tools/tool-call.ts';
 
 /** Creates the server that handles one message; clients of legacy revisions begin with `initialize`. */
@@ -150,4 +154,63 @@ function sdkRequest({ request }: DoorRequest, signal: AbortSignal): Request {
 function acceptsEventStream({ request }: DoorRequest): boolean {
   const named = weightedList(request.headers.accept ?? '', [EVENT_STREAM]);
   return named.some((element) => weightIn(element) > 0);
+}
+
+type BodyReader = ReadableStreamDefaultReader<Uint8Array>;
+
+interface SendOptions {
+  /** Whether each chunk of the body is a notification of a subscription. */
+  readonly isSubscription: boolean;
+  /** Whether the headers are sent before there is a result. */
+  readonly isLongPolling: boolean;
+}
+
+/** Sends a response of the SDK through Node, at the pace of its reader. */
+async function sendSdkResponse(
+  response: ServerResponse,
+  { status, headers, body }: Response,
+  { isSubscription, isLongPolling }: SendOptions,
+): Promise<void> {
+  if (response.destroyed) return;
+  const { connection: _, ...own } = Object.fromEntries(headers);
+  response.writeHead(status, { ...own, ...NO_STORE, ...COMMON_HEADERS });
+  if (isLongPolling) {
+    response.flushHeaders();
+  }
+  const reader: BodyReader | undefined = body?.getReader();
+  if (reader === undefined) {
+    response.end();
+    return;
+  }
+  response.once('close', () => void reader.cancel().catch(() => {}));
+  await (isSubscription ? sendNotifications : sendBody)(response, reader);
+  if (!response.destroyed) response.end();
+}
+
+async function sendBody(response: ServerResponse, body: BodyReader): Promise<void> {
+  const spelling = new PortableSpelling();
+  for (let step = await body.read(); !step.done; step = await body.read()) {
+    if (response.destroyed) return;
+    if (!response.write(spelling.replace(step.value))) await drained(response, response);
+  }
+}
+
+/**
+ * Merges notifications while a reader stalls: one says that a resource has changed since it was read, so equal
+ * ones are sent once.
+ */
+async function sendNotifications(response: ServerResponse, body: BodyReader): Promise<void> {
+  const pending = new Set<string>();
+  let isStalled = false;
+  response.on('drain', () => {
+    isStalled = pending.size > 0 && !response.write([...pending].join(''));
+    pending.clear();
+  });
+  for (let step = await body.read(); !step.done; step = await body.read()) {
+    if (response.destroyed) return;
+    const notification = respelled(step.value);
+    if (isStalled) pending.add(notification.toString());
+    else isStalled = !response.write(notification);
+  }
+  response.write([...pending].join(''));
 }

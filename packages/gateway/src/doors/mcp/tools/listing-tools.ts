@@ -1,14 +1,16 @@
-/** The tools that list entries: `read`, `wait_for_news` and `search`. */
+/** The tools that list entries: `read`, `wait_for_news`, `search` and `catch_up`. */
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import { portableJson, quoted } from '@open-presence/protocol';
 
-import { searchNotes, untilSearchable } from '../../../operations/search-watermark.ts';
 import { waitForEntries } from '../../../feed/wait-for-entries.ts';
 import { abortOnDisconnect } from '../../../http/context.ts';
 import { parseSeconds } from '../../../intake/selection.ts';
 import { requireLogOrder } from '../../../intake/parameter-faults.ts';
 import type { JsonObject } from '../../../json/json-object.ts';
 import type { Entry, ReadEnd, Selection, Seq } from '../../../log/log.ts';
+import { catchUpParts } from '../../../operations/catch-up/catch-up-answers.ts';
+import type { RequestParameters } from '../../../operations/catch-up/catch-up-document.ts';
+import { CATCH_UP_SUBJECT, readCatchUp } from '../../../operations/catch-up/read-catch-up.ts';
 import { namesAsked, notesOnNames } from '../../../operations/near-visitor.ts';
 import { nextCursors } from '../../../operations/next-page.ts';
 import { boundedSelection, DEFAULT_LIMIT, readPage } from '../../../operations/read-page.ts';
@@ -20,6 +22,7 @@ import {
   searchRequest,
   snippetOf,
 } from '../../../operations/search.ts';
+import { searchNotes, untilSearchable } from '../../../operations/search-watermark.ts';
 import {
   callToolResult,
   describeNext,
@@ -34,6 +37,8 @@ import {
   invalidArgument,
   LISTING_PARAMETERS,
   markListingReader,
+  markPresent,
+  namedParameters,
   NEWS_PARAMETERS,
   obeyedArguments,
   parametersOf,
@@ -58,7 +63,7 @@ export interface ListingQuery {
 
 export async function read(context: ToolContext, args: JsonObject): Promise<CallToolResult> {
   const { app } = context;
-  const parameters = await parametersOf(args, 'the entries');
+  const parameters = parametersOf(args, 'the entries');
   const selection = await selectionOf(app, parameters);
   markListingReader(app, args, parameters);
   const given = obeyedArguments(args, LISTING_PARAMETERS);
@@ -69,7 +74,7 @@ export async function read(context: ToolContext, args: JsonObject): Promise<Call
 export async function waitForNews(context: ToolContext, args: JsonObject): Promise<CallToolResult> {
   const { app } = context;
   const { log } = app;
-  const parameters = await parametersOf(args, 'the news');
+  const parameters = parametersOf(args, 'the news');
   requireLogOrder(parameters, 'the news');
   parameters.set('order', 'oldest');
   const timeoutMs = 1000 * (waitSeconds(args, 'the news') ?? DEFAULT_WAIT_SECONDS);
@@ -85,7 +90,7 @@ export async function waitForNews(context: ToolContext, args: JsonObject): Promi
 }
 
 /** Until disposal. */
-export function tellProgress({ language, text, sendProgress }: ToolContext): Disposable {
+function tellProgress({ language, text, sendProgress }: ToolContext): Disposable {
   let seconds = 0;
   const tell = (): void => {
     seconds += PROGRESS_INTERVAL_SECONDS;
@@ -96,7 +101,7 @@ export function tellProgress({ language, text, sendProgress }: ToolContext): Dis
 }
 
 /** Undefined where the arguments do not say it. Throws `invalid-parameter`. */
-export function waitSeconds(args: JsonObject, subject: string): number | undefined {
+function waitSeconds(args: JsonObject, subject: string): number | undefined {
   const text = textArgument(args, 'seconds', subject);
   if (text === undefined) return undefined;
   const seconds = parseSeconds(text);
@@ -133,7 +138,7 @@ export async function listEntries(
 /** The tool that searches, as `GET /api/search` does (PROTOCOL.md section 14). */
 export async function search(context: ToolContext, args: JsonObject): Promise<CallToolResult> {
   const { app } = context;
-  const parameters = await parametersOf(args, 'the results', SEARCH_PARAMETERS);
+  const parameters = parametersOf(args, 'the results', SEARCH_PARAMETERS);
   using caller = abortOnDisconnect(context, context.signal);
   const request = await searchRequest(app, parameters, {
     defaultLimit: DEFAULT_LIMIT,
@@ -228,4 +233,40 @@ function summarize(
       ...(shortened.length === 0 ? {} : { shortened }),
     },
   };
+}
+
+/** The arguments of `catch_up` that are parameters of `GET /api/catch-up`. */
+const CATCH_UP_ARGUMENTS = ['identity', 'after', 'before', 'budget'] as const;
+
+/** What concerns a name, as `GET /api/catch-up` answers it (PROTOCOL.md section 22). */
+export async function catchUp(context: ToolContext, args: JsonObject): Promise<CallToolResult> {
+  const { app } = context;
+  const parameters = namedParameters(args, CATCH_UP_SUBJECT, CATCH_UP_ARGUMENTS);
+  const seconds = waitSeconds(args, CATCH_UP_SUBJECT);
+  if (seconds !== undefined) parameters.set('wait', String(seconds));
+  markPresent(app, args);
+  using caller = abortOnDisconnect(context, context.signal);
+  using _progress = seconds === undefined ? undefined : tellProgress(context);
+  const { signal } = caller;
+  const { own, items } = catchUpParts(
+    await readCatchUp(app, parameters, { example: { identity: 'Lumen' }, signal }),
+  );
+  const calls = {
+    more: own.more.map(({ request, ...counted }) => ({
+      ...counted,
+      ...(request === undefined ? {} : { arguments: request }),
+    })),
+    sleep: toArguments(own.sleep),
+  };
+  const named = await notesOnNames(app, namesAsked(parameters));
+  return callToolResult(context, {
+    summary: '',
+    own: { ...own, ...calls, notes: [...own.notes, ...named] },
+    lines: items.map((item) => portableJson(item)),
+  });
+}
+
+/** The tools that wait call this `seconds`. */
+function toArguments({ wait, ...others }: RequestParameters): JsonObject {
+  return { ...others, ...(wait === undefined ? {} : { seconds: wait }) };
 }

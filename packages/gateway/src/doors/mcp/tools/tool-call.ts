@@ -7,9 +7,6 @@ import {
   SELECTOR_NAMES,
 } from '@open-presence/protocol';
 
-import { yieldPeriodically } from '../../../fair-turns.ts';
-import { isUtf8 } from '../../../http/parameters/parameter-check.ts';
-import { queryOf, readQuery } from '../../../http/parameters/query.ts';
 import type { Localization } from '../../../http/route-description.ts';
 import { quote } from '../../../intake/parameter-faults.ts';
 import { parseSearchSelection } from '../../../intake/selection.ts';
@@ -95,27 +92,20 @@ export interface ToolContext extends Localization {
   readonly signal: AbortSignal;
 }
 
-/**
- * The arguments that are parameters of a listing, and the parameters in `filters`, which may be spelled as in a
- * link of the gateway. Throws `invalid-parameter`.
- */
-export async function parametersOf(
+/** The arguments that are parameters of a listing, and the parameters in `filters`. Throws `invalid-parameter`. */
+export function parametersOf(
   args: JsonObject,
   subject: string,
   names: readonly string[] = LISTING_PARAMETERS,
-): Promise<URLSearchParams> {
+): URLSearchParams {
   const parameters = namedParameters(args, subject, names);
-  checkFilters(args, subject);
-  const yieldTurn = yieldPeriodically();
-  const known = [...names, 'identity', READER];
-  for (const [name, value] of await filtersIn(args, known)) {
-    if (!known.includes(name)) {
-      const meant = meantBy(new NearNames(known), name);
-      throw invalidArgument('filters', `"filters" takes no ${quote(name)}${meant}`, subject);
+  const near = new NearNames([...names, 'identity', READER]);
+  for (const [name, value] of filtersIn(args, subject)) {
+    if (!near.has(name)) {
+      const detail = `"filters" takes no ${quote(name)}${meantBy(near, name)}`;
+      throw invalidArgument('filters', detail, subject);
     }
     parameters.append(name, value);
-    const turn = yieldTurn();
-    if (turn !== undefined) await turn;
   }
   for (const name of parameters.getAll(AUTHOR)) parameters.append('identity', name);
   parameters.delete(AUTHOR);
@@ -162,36 +152,11 @@ export function callOfRead(parameters: JsonObject): { tool: 'read'; arguments: J
   return { tool: 'read', arguments: { ...Object.fromEntries(named), ...others } };
 }
 
-const NOT_UTF8 = '"filters" must be UTF-8, percent-encoded as in %D0%A2';
-/** What may stand before parameters, as in a link. The address of a kind or a room would be obeyed in part. */
-const WHOLE_LOG = /^(?:.*\/api\/(?:entries|search))?\??$/s;
-
-function addressIn(filters: string): string {
-  return /^[^?&=]*[?]/.exec(filters)?.[0] ?? '';
-}
-
-function checkFilters({ filters }: JsonObject, subject: string): void {
-  if (typeof filters !== 'string') return;
-  if (!isUtf8(filters)) throw invalidArgument('filters', NOT_UTF8, subject);
-  const address = addressIn(filters);
-  if (WHOLE_LOG.test(address)) return;
-  const detail = `"filters" must be parameters alone: ${quote(address)} selects nothing, but "kind" and "room" do`;
-  throw invalidArgument('filters', detail, subject);
-}
-
 /** Further parameters, in one text spelled as in a URL, so that the schema need not name them all. */
-async function filtersIn(
-  { filters }: JsonObject,
-  known: readonly string[],
-): Promise<URLSearchParams> {
-  if (filters === undefined || filters === null || filters === '') return new URLSearchParams();
-  if (typeof filters !== 'string') {
-    const detail = '"filters" must be one text, spelled as in a URL, such as "kind=seeds&to=Lumen"';
-    throw invalidArgument('filters', detail, 'the arguments');
-  }
-  const request = { url: `?${filters.slice(addressIn(filters).length)}` };
-  await readQuery(request, new Set(known));
-  return queryOf(request);
+function filtersIn({ filters = '' }: JsonObject, subject: string): URLSearchParams {
+  if (typeof filters === 'string') return new URLSearchParams(filters);
+  const detail = '"filters" must be one text, spelled as in a URL, such as "kind=seeds&to=Lumen"';
+  throw invalidArgument('filters', detail, subject);
 }
 
 /** Throws for parameters that cannot be used. */

@@ -15,10 +15,9 @@ import type { JsonObject } from '../../../json/json-object.ts';
 import { NearNames } from '../../../near-names.ts';
 import { roomDocuments } from '../../../operations/rooms.ts';
 import { presencePage } from '../../../operations/who-is-here.ts';
-import { catchUp } from './catch-up-tool.ts';
 import { contribute, firstContact } from './contribution-tools.ts';
 import { getEntry } from './entry-tool.ts';
-import { read, search, waitForNews } from './listing-tools.ts';
+import { catchUp, read, search, waitForNews } from './listing-tools.ts';
 import { callToolResult, MAX_RESULT_SIZE } from './results.ts';
 import { contributionInput, inputSchema, parameters, toolArguments } from './schemas.ts';
 import {
@@ -26,7 +25,7 @@ import {
   LISTING_PARAMETERS,
   markPresent,
   meantBy,
-  parametersOf,
+  namedParameters,
   READ_TOOLS,
   READER,
   SEARCH_PARAMETERS,
@@ -149,18 +148,15 @@ function readTool(
 
 async function whoIsHere(context: ToolContext, args: JsonObject): Promise<CallToolResult> {
   const { app, language, text, signal } = context;
-  const parameters = await parametersOf(args, 'presence', PRESENCE_PARAMETERS);
-  const { limit: max = Infinity } = await selectionOf(app, parameters);
+  const parameters = namedParameters(args, 'presence', PRESENCE_PARAMETERS);
+  const { limit } = await selectionOf(app, parameters);
   markPresent(app, args);
   const rooms = parameters.getAll('room');
-  const query = { rooms, limit: max, maxSize: MAX_RESULT_SIZE / 2, signal };
-  const { head, here, lately, more } = await presencePage(app, query);
-  // Otherwise some did not fit.
-  const isLimited = [here, lately].some(({ length }) => length === max);
-  const { crowd, others } = language.mcp.results;
+  const query = { rooms, limit, maxSize: MAX_RESULT_SIZE / 2, signal };
+  const { head, here, lately, others } = await presencePage(app, query);
   return callToolResult(context, {
-    summary: more ? text(isLimited ? others : crowd) : '',
-    own: { here: here.length, lately: lately.length, head, log: app.log.id, more },
+    summary: others > 0 ? text(language.mcp.results.crowd) : '',
+    own: { here: here.length, lately: lately.length, others, head, log: app.log.id },
     lines: [
       ...here.map((visitor) => ({ here: visitor })),
       ...lately.map((visitor) => ({ lately: visitor })),
