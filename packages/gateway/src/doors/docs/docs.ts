@@ -21,8 +21,14 @@ import { takenNames } from '../../http/parameters/parameter-check.ts';
 import { queryOf } from '../../http/parameters/query.ts';
 import { publicAddressOf } from '../../http/public-address.ts';
 import { localizationFor, type DoorHandler, type ProtocolDoor } from '../context.ts';
-import { languageFile, languageSchema, robots, SECURITY_TXT, securityTxt } from './files.ts';
-import { openApi } from './openapi.ts';
+import {
+  languageFile,
+  languageSchema,
+  openApi,
+  robots,
+  SECURITY_TXT,
+  securityTxt,
+} from './files.ts';
 import type { PAGES, RenderedPage } from './pages.ts';
 
 type PageName = keyof typeof PAGES;

@@ -1,10 +1,25 @@
-/** What is the same for every caller: the language file, its schema, robots.txt. */
-import { ARD_PATH, contactUri, GatewayError, LOCALES } from '@open-presence/protocol';
+/**
+ * What is the same for every caller: the language file, its schema, robots.txt, and the OpenAPI document of the
+ * REST interface, read in a thread when it is first requested.
+ *
+ * Invariant: Every example of the OpenAPI document works as it stands, and the document lists every
+ *   path and parameter of the REST interface.
+ * Test: `test/openapi/examples.test.ts` “is answered as it says, when it is sent as it stands or by
+ *   mistake” “is what the gateway serves by REST, with the same parameters”
+ */
+import {
+  ARD_PATH,
+  contactUri,
+  GatewayError,
+  type Language,
+  LOCALES,
+} from '@open-presence/protocol';
 
 import { publicAddressOf } from '../../http/public-address.ts';
 import { contentHash, jsonBody, sendResponse } from '../../http/response/response.ts';
 import { NO_CACHE, vary } from '../../http/response/headers.ts';
-import type { DoorRequest } from '../context.ts';
+import { postedBy, threadModule } from '../../thread-module.ts';
+import type { DoorContext, DoorHandler, DoorRequest } from '../context.ts';
 
 export const SECURITY_TXT = '/.well-known/security.txt';
 
@@ -72,11 +87,49 @@ export async function securityTxt(context: DoorRequest): Promise<void> {
 }
 
 /** Sends a document that every caller gets alike. */
-export async function send(
+async function send(
   context: DoorRequest,
   type: string,
   body: Uint8Array,
   tag: string,
 ): Promise<void> {
   await sendResponse(context, { status: 200, type, headers: HEADERS, body, tag: `"${tag}"` });
+}
+
+/** What the operator of a gateway decides of the document. */
+export interface OperatorChoices {
+  readonly language: Language;
+  readonly publicUrl: string | undefined;
+}
+
+/** The document in both forms. */
+export interface OpenApi {
+  readonly json: Uint8Array;
+  readonly yaml: Uint8Array;
+}
+
+const documents = new WeakMap<DoorContext, Promise<OpenApi>>();
+
+export function openApi(form: keyof OpenApi): DoorHandler {
+  return async (context) => {
+    const body = (await documentOf(context.app))[form];
+    await send(context, `application/${form}`, body, contentHash(body));
+  };
+}
+
+async function documentOf(app: DoorContext): Promise<OpenApi> {
+  const document = documents.get(app) ?? loadDocument(app);
+  documents.set(app, document);
+  try {
+    return await document;
+  } catch (error) {
+    documents.delete(app);
+    throw error;
+  }
+}
+
+async function loadDocument({ language, publicUrl }: DoorContext): Promise<OpenApi> {
+  const choices: OperatorChoices = { language, publicUrl };
+  const module = threadModule('./openapi-thread', import.meta.url);
+  return (await postedBy(module, choices)) as OpenApi;
 }

@@ -9,7 +9,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { KINDS, type Language, localize } from '@open-presence/protocol';
 import { parseDocument } from 'yaml';
 
-import type { OpenApi, OperatorChoices } from './openapi.ts';
+import type { OpenApi, OperatorChoices } from './files.ts';
 
 const FILE = new URL('../openapi.yaml', import.meta.resolve('@open-presence/protocol'));
 
