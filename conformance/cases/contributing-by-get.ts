@@ -13,7 +13,6 @@ const AHEAD: readonly Headers[] = [
   { 'sec-purpose': 'prefetch;prerender' },
   { 'sec-purpose': 'prefetch;anonymous-client-ip' },
   { purpose: 'prefetch' },
-  { 'x-moz': 'prefetch' },
 ];
 
 /** A text that is refused in no kind. */

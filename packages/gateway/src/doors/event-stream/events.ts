@@ -20,6 +20,7 @@ import { GatewayError, portableJson } from '@open-presence/protocol';
 
 import { nextTurn } from '../../fair-turns.ts';
 import { follow, type LogRange } from '../../feed/follow.ts';
+import { type Cases, WithholdingNotifier } from '../../feed/withholding-notifier.ts';
 import { parameterNotes } from '../../http/parameters/parameter-check.ts';
 import { forgetHead } from '../../http/parameters/query.ts';
 import { vary } from '../../http/response/headers.ts';
@@ -43,7 +44,6 @@ import {
 import { FanOut, type Framing } from './fan-out.ts';
 import type { Visitor } from '../../presence/presence.ts';
 import { readerOf } from '../reading.ts';
-import { reportCases } from './case-report.ts';
 
 /** How long a disconnected reader waits before it reconnects. */
 const RETRY_MS = 1000;
@@ -256,4 +256,31 @@ function reportPresence(
     const data = portableJson({ identity, state, room, timestamp });
     stream.writeIfIdle(streamChunk(Buffer.from(`event: ${PRESENCE}\ndata: ${data}\n\n`)));
   });
+}
+
+/** Tells a stream of all cases (PROTOCOL.md section 12.6), one event for any number, as soon as its reader keeps up. */
+function reportCases(log: Log, stream: EventStream): Disposable {
+  const untold: Cases[] = [];
+  let isWaiting = false;
+  const tell = (): void => {
+    for (let [one] = untold; one !== undefined && stream.writeIfIdle(eventOf(one)); [one] = untold)
+      untold.shift();
+    if (untold.length === 0 || isWaiting || !stream.isStalled) return;
+    isWaiting = true;
+    void stream.drained().then(() => {
+      isWaiting = false;
+      tell();
+    });
+  };
+  stream.onEventEnd = tell;
+  return WithholdingNotifier.of(log).listen({
+    onCases(cases) {
+      untold.push(...cases);
+      tell();
+    },
+  });
+}
+
+function eventOf(cases: Cases): ReturnType<typeof streamChunk> {
+  return streamChunk(Buffer.from(`event: cases\ndata: ${JSON.stringify(cases)}\n\n`));
 }

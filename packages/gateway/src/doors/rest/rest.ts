@@ -23,7 +23,7 @@ import type { DoorContext, DoorHandler, ProtocolDoor } from '../context.ts';
 import { LISTING_PARAMETERS } from '../listing-parameters.ts';
 import { catchUpIn, MARKDOWN } from './catch-up.ts';
 import { contribute, contributeSimple } from './contribute.ts';
-import { discover } from './discover.ts';
+import { discover, rooms, status } from './discover.ts';
 import { CHAIN_FRAMES, ENTRY_FRAMES } from '../event-stream/entry-frames.ts';
 import { events } from '../event-stream/events.ts';
 import {
@@ -38,10 +38,8 @@ import { listing } from './listing.ts';
 import { logHead, logScope, readLog } from './log.ts';
 import { oneEntry } from './one-entry.ts';
 import { presence } from './presence.ts';
-import { rooms } from './rooms.ts';
 import { say } from './say-by-get.ts';
 import { search } from './search.ts';
-import { status } from './status.ts';
 import { withheld } from './withheld.ts';
 
 const home = (context: RequestContext<StartupContext>): Promise<void> => status(context, 'Accept');

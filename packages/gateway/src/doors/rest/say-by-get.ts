@@ -83,12 +83,9 @@ async function explain(context: DoorRequest, kind: Kind): Promise<void> {
   await sendResponse(context, { status: 200, type: JSON_TYPE, headers, body });
 }
 
-/** Whether a browser or a proxy fetches the URL before a visitor opens it. */
+/** Whether a browser fetches the URL before a visitor opens it. */
 function isPrefetch({ headers }: IncomingMessage): boolean {
-  const purposes = [headers['sec-purpose'], headers['purpose'], headers['x-purpose']];
-  return [...purposes, headers['x-moz']].some((purpose) => {
-    return purpose !== undefined && /\b(?:prefetch|prerender|preview)\b/i.test(String(purpose));
-  });
+  return /prefetch|prerender/i.test(`${headers['sec-purpose']} ${headers['purpose']}`);
 }
 
 /** The same error, with an example that is a URL. */
