@@ -261,7 +261,7 @@ export default {
         anywhere(
           `${gateway}/{http-worker,language-thread,load-cluster,load-language,thread-call}.ts`,
         ),
-        anywhere(`${gateway}/doors/docs/{openapi,openapi-thread}.ts`),
+        anywhere(`${gateway}/doors/docs/{files,openapi-thread}.ts`),
         anywhere(`${gateway}/http/connection/node-http.ts`),
         anywhere('packages/cli/src/environment-proxy.ts'),
         anywhere('packages/cluster/src/**'),

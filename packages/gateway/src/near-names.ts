@@ -10,7 +10,7 @@ interface NearName {
 /** Words that other services use for these names, without case and separators. */
 const ALIASES: Readonly<Record<string, string>> = {
   text: 'message content body',
-  identity: 'author sender username',
+  identity: 'author sender username aiidentity',
   ai_identity: 'author sender username identity',
   seeking: 'lookingfor',
   to: 'recipient recipients receiver',

@@ -14,10 +14,7 @@ const POST_PATHS = KINDS.map((kind) => `/api/${kind}`).join(', ');
 export function insteadOn(
   create: (params: Params) => string | undefined = () => undefined,
 ): Instead {
-  return (method, params) => {
-    if (method === 'POST') return create(params);
-    return method === 'PUT' || method === 'PATCH' || method === 'DELETE' ? PERMANENT : undefined;
-  };
+  return (method, params) => (method === 'POST' ? create(params) : PERMANENT);
 }
 
 export const insteadOnRoom: Instead = insteadOn(

@@ -85,7 +85,7 @@ async function explain(context: DoorRequest, kind: Kind): Promise<void> {
 
 /** Whether a browser fetches the URL before a visitor opens it. */
 function isPrefetch({ headers }: IncomingMessage): boolean {
-  return /prefetch|prerender/i.test(`${headers['sec-purpose']} ${headers['purpose']}`);
+  return /prefetch|prerender/i.test([headers['sec-purpose'], headers['purpose']].join(' '));
 }
 
 /** The same error, with an example that is a URL. */

@@ -25,12 +25,9 @@ import {
 import { searchNotes, untilSearchable } from '../../../operations/search-watermark.ts';
 import {
   callToolResult,
-  describeNext,
   listedEntry,
   MAX_RESULT_SIZE,
-  shortenedIn,
   type ListedEntry,
-  type NextCall,
   type ToolResult,
 } from './results.ts';
 import {
@@ -199,7 +196,13 @@ async function readListed(
   return { entries, end };
 }
 
-interface PageInfo extends NextCall {
+interface PageInfo {
+  /** The tool that reads on. */
+  readonly tool: string;
+  /** Null where nothing follows, now or later. */
+  readonly next: JsonObject | null;
+  /** Whether there are more entries now. */
+  readonly more: boolean;
   readonly head: Seq;
   /** The search watermark, where the listing searches. */
   readonly known: Seq | undefined;
@@ -210,27 +213,26 @@ interface PageInfo extends NextCall {
 }
 
 function summarize(
-  context: ToolContext,
+  { app, language, text }: ToolContext,
   entries: readonly ListedEntry[],
-  { head, known, rankedFrom, notes, ...nextCall }: PageInfo,
+  { tool, next, more, head, known, rankedFrom, notes }: PageInfo,
 ): Pick<ToolResult, 'summary' | 'own'> {
-  const { language, text } = context;
-  const shortened = shortenedIn(entries);
-  const sentences = [
-    describeNext(context, nextCall),
-    shortened.length === 0 ? '' : text(language.mcp.results.shortened),
-  ];
+  const { results } = language.mcp;
+  const shortened = entries.flatMap((entry) => entry.shortened ?? []);
+  const end = more ? '' : text(results.end);
+  const further = next === null ? end : `${text(more ? results.more : results.later)} ${tool}.`;
+  const parts = [further, shortened.length === 0 ? '' : text(results.shortened)];
   return {
-    summary: sentences.filter((sentence) => sentence !== '').join(' '),
+    summary: parts.filter((part) => part !== '').join(' '),
     own: {
       count: entries.length,
       head,
-      log: context.app.log.id,
-      ...(known === undefined ? {} : { known }),
-      ...(rankedFrom === undefined ? {} : { rankedFrom }),
-      ...(notes.length === 0 ? {} : { notes }),
-      next: nextCall.next,
-      ...(shortened.length === 0 ? {} : { shortened }),
+      log: app.log.id,
+      known,
+      rankedFrom,
+      notes: notes.length === 0 ? undefined : notes,
+      next,
+      shortened: shortened.length === 0 ? undefined : shortened,
     },
   };
 }

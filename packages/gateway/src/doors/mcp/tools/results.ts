@@ -90,30 +90,6 @@ function omittedSize(text: Uint8Array): number {
   return Number(toJsonObject(omitted)['size']);
 }
 
-export interface NextCall {
-  readonly tool: string;
-  /** Null where nothing follows, now or later. */
-  readonly next: JsonObject | null;
-  /** Whether there are more entries now. */
-  readonly more: boolean;
-}
-
-/** Says whether there is more, and which tool reads on. */
-export function describeNext(
-  { language, text }: Localization,
-  { tool, next, more }: NextCall,
-): string {
-  const { results } = language.mcp;
-  if (next === null) return more ? '' : text(results.end);
-  return `${text(more ? results.more : results.later)} ${tool}.`;
-}
-
-export function shortenedIn(
-  entries: readonly ListedEntry[],
-): NonNullable<ListedEntry['shortened']>[] {
-  return entries.map(({ shortened }) => shortened).filter((entry) => entry !== undefined);
-}
-
 /** The result of a failed call: the problem document that HTTP would send, with its detail said once. */
 export function errorResult(context: ToolContext, thrown: unknown): CallToolResult {
   const { app, language, text } = context;
