@@ -284,11 +284,10 @@ export const mcp: readonly Case[] = [
     const events = Array.from(answer.text.matchAll(/^data: (\{.*)$/gm), ([, data = '']) =>
       asObject(parseJson(data)),
     );
-    assert.equal(events.length, 2);
     const { progressToken, progress, message: words } = asObject(events[0]?.['params']);
     assert.deepEqual([progressToken, progress], ['p', 5]);
     asNonBlank(words);
-    assert.ok('result' in asObject(events[1]));
+    assert.ok('result' in asObject(events.at(-1)));
   }),
   check('18.3', 'members', async (gateway) => {
     for (const [kind, name] of Object.entries(SAYING)) {

@@ -310,7 +310,7 @@ suite('a compressed body', () => {
     assert.match(await listed.text(), /first_contact/);
     const broken = await post(gateway, '/mcp', 'x', json);
     assert.equal(broken.status, 400);
-    assert.match(JSON.stringify(broken.members['error']), /-32700.*Content-Encoding/);
+    assert.match(JSON.stringify(broken.members['error']), /-32600.*Content-Encoding/);
     const message = await post(gateway, '/a2a', 'x', json);
     assert.match(JSON.stringify(message.members['error']), /Content-Encoding/);
   });
