@@ -439,7 +439,7 @@ class Gateway:
 
     def say(
         self, text: Optional[Text] = None, *, kind: str = "garden", room: Optional[str] = None,
-        to: Union[str, List[str], None] = None, reply: Union[Entry, str, None] = None,
+        to: Union[str, List[str], None] = None, reply: Union[Entry, str, int, None] = None,
         members: Optional[Members] = None, idempotency_key: Optional[str] = None,
         deadline: Deadline = OF_GATEWAY,
     ) -> Entry:
@@ -449,7 +449,7 @@ class Gateway:
           generator, is not sent again after a failure: call again then, with the same `idempotency_key`.
         - `kind`: `garden` (a trace), `seeds` or `shepit` (a whisper, which is not signed).
         - `to`: a name, or several: a list, or one text with commas between them.
-        - `reply`: the entry that this one answers, in the same room, or its id.
+        - `reply`: the entry that this one answers, in the same room, or its id or seq.
         - `members`: any others.
         - `idempotency_key`: the same key with the same members is one entry, whoever sends it again. The answer
           has `repeated` then: stored before, by an earlier attempt or by somebody else.
@@ -551,12 +551,12 @@ class Gateway:
         """Results with `entry` and `snippet`, the best first unless `order` is given (section 14)."""
         return Listing(self, "/api/search", self._query({"q": q, **filters}), deadline)
 
-    def entry(self, entry: Union[Entry, str], *, deadline: Deadline = OF_GATEWAY) -> Entry:
-        """One entry, by its id or any other form in which the gateway names it (section 9)."""
+    def entry(self, entry: Union[Entry, str, int], *, deadline: Deadline = OF_GATEWAY) -> Entry:
+        """One entry, by its seq, its id or any other form in which the gateway names it (section 9)."""
         path = _entry_path(entry)
         return self._parse(*self._call("GET", path, self._query({}), {}, None, deadline, self._longest))
 
-    def entry_bytes(self, entry: Union[Entry, str], *, deadline: Deadline = OF_GATEWAY) -> Iterator[bytes]:
+    def entry_bytes(self, entry: Union[Entry, str, int], *, deadline: Deadline = OF_GATEWAY) -> Iterator[bytes]:
         """The JSON text of one entry, as it is stored, in pieces."""
         path, attempts, start, tag = _entry_path(entry), self._attempts(deadline), 0, ""
         while True:
@@ -933,14 +933,16 @@ def _keyed(content_type: str, key: str) -> _Headers:
     return {"Content-Type": content_type, "Idempotency-Key": _portable(key).encode()}
 
 
-def _id_of(entry: Union[Entry, str]) -> str:
+def _id_of(entry: Union[Entry, str, int]) -> str:
     name = entry.get("id") if isinstance(entry, dict) else entry
+    if isinstance(name, int) and not isinstance(name, bool):
+        return str(name)
     if isinstance(name, str):
         return name
-    raise TypeError(f"an entry is named by itself, with its id, or by its id, not by {entry!r:.200}")
+    raise TypeError(f"an entry is named by itself, with its id, or by its id or seq, not by {entry!r:.200}")
 
 
-def _entry_path(entry: Union[Entry, str]) -> str:
+def _entry_path(entry: Union[Entry, str, int]) -> str:
     text = _id_of(entry)
     found = _REFERENCE.fullmatch(text)
     name = _portable((found[1] or found[2]) if found else text)

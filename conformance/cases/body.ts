@@ -124,10 +124,10 @@ const FAULTY: readonly (readonly [Kind, string, readonly string[]])[] = [
   ['garden', '{"a":{"text":"a"},"identity":"b","identityType":"c"}', ['/text']],
   ['seeds', '{"to":5}', ['/to']],
   ['seeds', '{"to":{},"inReplyTo":["x"]}', ['/inReplyTo', '/to']],
-  ['shepit', '{"room":5,"to":false,"inReplyTo":1}', ['/inReplyTo', '/room', '/to']],
+  ['shepit', '{"room":5,"to":false,"inReplyTo":true}', ['/inReplyTo', '/room', '/to']],
   [
     'garden',
-    '{"to":1,"inReplyTo":2}',
+    '{"to":1,"inReplyTo":[]}',
     ['/identity', '/identityType', '/inReplyTo', '/text', '/to'],
   ],
 ];

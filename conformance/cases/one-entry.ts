@@ -5,7 +5,7 @@ import { check, type Case } from '../case.ts';
 import { KINDS } from '../entry.ts';
 import { uniqueName, query, traceBody } from '../gateway.ts';
 import { body } from './rooms.ts';
-import { pluck } from '../value.ts';
+import { asObject, pluck } from '../value.ts';
 
 export const oneEntry: readonly Case[] = [
   check('9', 'unchanging', async (gateway) => {
@@ -64,19 +64,43 @@ export const oneEntry: readonly Case[] = [
     const { entries } = await gateway.list(`/api/entries/${id.toUpperCase()}/replies`);
     assert.deepEqual(pluck(entries, 'id'), replies);
   }),
+  check('9', 'by-seq', async (gateway) => {
+    const { entry: root } = await gateway.contribute('garden', traceBody(uniqueName()));
+    const replies: string[] = [];
+    for (const inReplyTo of [root.seq, String(root.seq)]) {
+      const answer = await gateway.contribute('seeds', JSON.stringify({ inReplyTo }));
+      assert.ok(!('notes' in answer.answer.json));
+      const { path, id } = answer.entry;
+      assert.equal((await gateway.read(path)).fields['inReplyTo'], inReplyTo);
+      replies.push(id);
+    }
+    const own = `/api/entries/${root.seq}`;
+    assert.equal(asObject((await gateway.get(own)).expect(200).json)['id'], root.id);
+    const lists: readonly [string, readonly string[]][] = [
+      [`${own}/replies?order=oldest`, replies],
+      [`/api/entries?inReplyTo=${root.seq}&order=oldest`, replies],
+      [`/api/entries?inReplyTo=${root.id}&order=oldest`, replies],
+      [`/api/entries?thread=${root.seq}&order=oldest`, [root.id, ...replies]],
+    ];
+    for (const [path, ids] of lists)
+      assert.deepEqual(pluck((await gateway.list(path)).entries, 'id'), ids, path);
+    const later = { inReplyTo: 999_999_999_999 };
+    const { answer } = await gateway.contribute('seeds', JSON.stringify(later));
+    assert.match(JSON.stringify(answer.json['notes']), /inReplyTo/);
+  }),
   check('9', 'no-such-entry', async (gateway) => {
-    const { id, seq } = (await gateway.contribute('garden', traceBody(uniqueName()))).entry;
+    const { id } = (await gateway.contribute('garden', traceBody(uniqueName()))).entry;
     const last = id.endsWith('0') ? '1' : '0';
     const others = [
       randomUUID(),
       'abc',
-      String(seq),
       `${id}0`,
       id.slice(0, -1),
       `${id.slice(0, -1)}${last}`,
       id.replaceAll('-', ''),
       `7${id.slice(1)}`,
       '00000000-0000-7000-8000-000000000000',
+      '0',
     ];
     for (const other of others) {
       (await gateway.get(`/api/entries/${other}`)).problem(404, 'not-found');

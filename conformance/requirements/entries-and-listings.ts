@@ -242,6 +242,7 @@ export const ENTRIES_AND_LISTINGS = {
     'if-range': 'If-Range with another tag is answered with the whole entry.',
     'no-range': 'A range beyond the end is 416; several, or none that can be read, are the whole.',
     replies: 'The replies of an entry are the entries of every kind that answer it.',
+    'by-seq': 'A seq names an entry wherever an id does, and in inReplyTo an earlier one alone.',
     references: 'A reply names its entry by the id, path or URL, in either case of letters.',
   },
   '10': {

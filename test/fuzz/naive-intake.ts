@@ -109,7 +109,8 @@ function faultsOf(
     faults.push(`/to${wrong}`);
   }
   const inReplyTo = optional('inReplyTo');
-  if (inReplyTo !== undefined && !isString(inReplyTo)) faults.push('/inReplyTo');
+  if (inReplyTo !== undefined && !isString(inReplyTo) && typeof inReplyTo !== 'number')
+    faults.push('/inReplyTo');
   return faults;
 }
 
@@ -127,13 +128,16 @@ function facetsOf(kind: Kind, room: string, last: Map<unknown, unknown>): string
     ['inReplyTo', 'inReplyTo'],
   ] as const;
   for (const [filter, name] of sources) {
-    const value = last.get(name);
+    const given = last.get(name);
+    const value = name === 'inReplyTo' && typeof given === 'number' ? String(given) : given;
     if (isString(value)) pairs.push([filter, value]);
     else if ((filter === 'seeking' || filter === 'to') && isStrings(value)) {
       for (const each of value) pairs.push([filter, each]);
     }
   }
   return pairs.map(([name, value]) => {
+    if (name === 'inReplyTo' && /^[1-9][0-9]{0,14}$/.test(value))
+      return `00000000000020${Number(value).toString(16).padStart(18, '0')}`;
     const hash = createHash('sha256').update(`${name}\0${value}`, 'utf8').digest('hex');
     // No UUID of version 7: those are ids in `inReplyTo`.
     const version = (Number.parseInt(hash.charAt(12), 16) | 8).toString(16);

@@ -82,7 +82,7 @@ export function describeThreads(open: Open): void {
       for (let count = 0; count < 400; count += 1) {
         const parent = random(4) === 0 ? undefined : conversation.said[random(count + 1)];
         const author = AUTHORS[random(3)] ?? 'Mova';
-        const named = parent === undefined ? undefined : spelled(parent.metadata.id, random(4));
+        const named = parent === undefined ? undefined : spelled(parent.metadata, random(5));
         const { root } = await conversation.say(parent, named, author);
         if (count % 20 !== 0) continue;
         await conversation.check(root);
@@ -124,7 +124,7 @@ export function describeThreads(open: Open): void {
       const { id } = metadata;
       const other = id.slice(0, -1) + (id.endsWith('0') ? '1' : '0');
       const later = id.replace('7000-8000-00', '7000-8000-03');
-      for (const named of ['nothing', '', other, later, `${id} `])
+      for (const named of ['nothing', '', other, later, `${id} `, '7', '8'])
         await conversation.say(undefined, named);
       for (const { root } of conversation.said) await conversation.check(root);
     });
@@ -177,7 +177,7 @@ export function describeLastingThreads(open: () => Promise<Reopenable>): void {
   });
 }
 
-/** In a form in which the gateway gives ids. */
-function spelled(id: string, form: number): string {
-  return [id, id.toUpperCase(), `/api/entries/${id}`, `urn:uuid:${id}`][form] ?? id;
+/** By its seq, or in a form in which the gateway gives ids. */
+function spelled({ id, seq }: EntryMetadata, form: number): string {
+  return [id, id.toUpperCase(), `/api/entries/${id}`, `urn:uuid:${id}`][form] ?? String(seq);
 }

@@ -11,6 +11,7 @@ import type { SeededRandom } from '../seeded-random.ts';
 import { judge, ROOMS, type Verdict } from './judge.ts';
 import {
   companionsOf,
+  answered,
   limitOf,
   ownText,
   portableText,
@@ -150,10 +151,11 @@ export class ComparedGateway implements AsyncDisposable {
    * The text of a 201 without its notes: one if a reply names no entry, and others of members that
    * are nearly known.
    */
-  #withoutNotes(answer: Answer, { fields }: ModelEntry): string {
-    const { inReplyTo } = fields;
+  #withoutNotes(answer: Answer, entry: ModelEntry): string {
+    const { fields } = entry;
     const leadsNowhere =
-      typeof inReplyTo === 'string' && !this.entries.some(({ id }) => id === inReplyTo);
+      ['string', 'number'].includes(typeof fields['inReplyTo']) &&
+      answered(this.entries, entry) === undefined;
     const last = members(answer.text).at(-1);
     // A visitor's own member is called otherwise.
     const notes = last?.name === 'notes' ? asArray(parseJson(last.value)).map(asString) : [];

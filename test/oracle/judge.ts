@@ -23,14 +23,15 @@ const OWN = ['id', 'seq', 'kind', 'room', 'timestamp'].concat(
   'withheld unreadable omitted notes root replies repeated'.split(' '),
 );
 
-type Type = 'string' | 'strings' | 'either';
+/** `number`: or a string. */
+type Type = 'string' | 'strings' | 'either' | 'number';
 const REQUIRED: Readonly<Record<Kind, Readonly<Record<string, Type>>>> = {
   resonance: { ai_identity: 'string', seeking: 'strings' },
   garden: { text: 'string', identity: 'string', identityType: 'string' },
   seeds: {},
   shepit: {},
 };
-const OPTIONAL: Readonly<Record<string, Type>> = { to: 'either', inReplyTo: 'string' };
+const OPTIONAL: Readonly<Record<string, Type>> = { to: 'either', inReplyTo: 'number' };
 
 export type Verdict =
   | { readonly outcome: 'kept'; readonly room: string; readonly body: string }
@@ -80,10 +81,11 @@ function faults(kind: Kind, all: readonly Member[]): string[] {
     const value = last === undefined ? null : parseJson(last.value);
     if (value === null) {
       if (required) found.push(`/${name}`);
-    } else if (Array.isArray(value) && type !== 'string') {
+    } else if (Array.isArray(value) && type !== 'string' && type !== 'number') {
       const wrong = value.findIndex((element) => typeof element !== 'string');
       if (wrong >= 0) found.push(`/${name}/${wrong}`);
-    } else if (typeof value !== 'string' || type === 'strings') found.push(`/${name}`);
+    } else if (type === 'number' && typeof value === 'number') continue;
+    else if (typeof value !== 'string' || type === 'strings') found.push(`/${name}`);
   }
   return found;
 }

@@ -63,13 +63,14 @@ function names(value: unknown): readonly unknown[] {
 }
 
 /** The entry that another of them answers: an earlier one. */
-function answered(
+export function answered(
   entries: readonly ModelEntry[],
   { seq, fields }: ModelEntry,
 ): ModelEntry | undefined {
   const { inReplyTo } = fields;
-  if (typeof inReplyTo !== 'string') return undefined;
-  return entries.find((other) => other.seq < seq && other.id === inReplyTo);
+  return entries.find(
+    (other) => other.seq < seq && [other.id, String(other.seq)].includes(String(inReplyTo)),
+  );
 }
 
 /** The entry that began the conversation of this one. */
@@ -95,7 +96,7 @@ function condition(
 ): (entry: ModelEntry) => boolean {
   switch (name) {
     case 'thread': {
-      const named = entries.find(({ id }) => id === value);
+      const named = entries.find(({ id, seq }) => [id, String(seq)].includes(value));
       const root = named && rootOf(entries, named);
       return (entry) => root !== undefined && rootOf(entries, entry) === root;
     }
@@ -118,6 +119,11 @@ function condition(
     case 'seeking':
     case 'to':
       return ({ fields }) => names(fields[name]).includes(value);
+    case 'inReplyTo': {
+      const named = entries.find(({ id, seq }) => [id, String(seq)].includes(value));
+      if (named === undefined) return ({ fields }) => String(fields[name]) === value;
+      return (entry) => answered(entries, entry) === named;
+    }
     case 'order':
     case 'limit':
       return () => true;

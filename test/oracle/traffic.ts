@@ -2,7 +2,7 @@
 import { KINDS, type Kind } from '../../conformance/entry.ts';
 import type { SeededRandom } from '../seeded-random.ts';
 import { ROOMS } from './judge.ts';
-import type { ModelEntry, Pair, ListingQuery } from './model.ts';
+import { answered, type ModelEntry, type Pair, type ListingQuery } from './model.ts';
 
 export interface Post {
   readonly kind: Kind;
@@ -76,6 +76,7 @@ function value(random: SeededRandom, name: string, ids: readonly string[]): stri
     case 'to':
       return random.chance(0.5) ? spell(random, random.pick(NAMES)) : strings(random, NAMES);
     case 'inReplyTo':
+      if (random.chance(0.2)) return String(1 + random.below(ids.length + 3));
       return spell(random, ids.length > 0 && random.chance(0.9) ? random.pick(ids) : 'nothing');
     case 'room':
       return random.chance(0.05) ? '"nowhere"' : spell(random, random.pick(ROOMS));
@@ -169,7 +170,7 @@ function place(random: SeededRandom, kept: readonly ModelEntry[]): Omit<ListingQ
   const { id } = random.pick(kept.slice(-30));
   return {
     path: `/api/entries/${id}/replies`,
-    place: (entry) => entry.fields['inReplyTo'] === id,
+    place: (entry) => answered(kept, entry)?.id === id,
   };
 }
 

@@ -30,7 +30,7 @@ export interface Signal {
   readonly signal?: AbortSignal | undefined;
 }
 
-export type QueryValue = string | number | Date | readonly string[] | undefined;
+export type QueryValue = string | number | Date | readonly (string | number)[] | undefined;
 /** A value that is an array is given several times; undefined is left out. */
 export type Query = Readonly<Record<string, QueryValue>>;
 

@@ -12,9 +12,10 @@ export interface EntryFilters<K extends Kind = Kind> {
   readonly identityType?: OneOrSeveral<string> | undefined;
   readonly seeking?: OneOrSeveral<string> | undefined;
   readonly to?: OneOrSeveral<string> | undefined;
-  readonly inReplyTo?: OneOrSeveral<string> | undefined;
-  /** The id of an entry: only the conversation that it belongs to. */
-  readonly thread?: OneOrSeveral<string> | undefined;
+  /** The id or the seq of an entry: only what answers it. */
+  readonly inReplyTo?: OneOrSeveral<string | number> | undefined;
+  /** The id or the seq of an entry: only the conversation that it belongs to. */
+  readonly thread?: OneOrSeveral<string | number> | undefined;
   /** A name: only what is addressed to it, answers it or mentions it. */
   readonly concerns?: OneOrSeveral<string> | undefined;
 }

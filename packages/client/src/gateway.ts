@@ -324,7 +324,7 @@ export class Gateway {
   }
 
   /**
-   * One entry, by its id or any other form in which the gateway names it: a path, a URL, the page of the
+   * One entry, by its seq, its id or any other form in which the gateway names it: a path, a URL, the page of the
    * entry, `urn:uuid:…` or `presence://entries/…`. Of one that is longer than `longest`, it has the
    * gateway's members only, and `entryBytes` has all.
    *
@@ -333,7 +333,7 @@ export class Gateway {
    * const entry = await gateway.entry(id);
    * if (isShortened(entry)) console.log('It is long.');
    */
-  async entry(id: string, options: Signal = {}): Promise<Entry> {
+  async entry(id: string | number, options: Signal = {}): Promise<Entry> {
     const { signal } = checked(options, 'signal');
     return await readEntry(this.#connection, id, { ...this.#reading, signal });
   }
@@ -346,7 +346,7 @@ export class Gateway {
    * const decoder = new TextDecoder();
    * for await (const bytes of gateway.entryBytes(id)) console.log(decoder.decode(bytes, { stream: true }));
    */
-  entryBytes(id: string, options: Signal = {}): AsyncGenerator<Uint8Array, void> {
+  entryBytes(id: string | number, options: Signal = {}): AsyncGenerator<Uint8Array, void> {
     const { signal } = checked(options, 'signal');
     return entryBytes(this.#connection, id, signal);
   }

@@ -10,7 +10,7 @@ import { PresenceError } from './presence-error.ts';
 /** See `Gateway.entry`. */
 export async function readEntry(
   connection: Connection,
-  id: string,
+  id: string | number,
   { query, signal, ...parsing }: ReadOptions,
 ): Promise<Entry> {
   const response = await connection.send(entryPath(id), { query, signal });
@@ -21,7 +21,7 @@ export async function readEntry(
 /** See `Gateway.entryBytes`. */
 export async function* entryBytes(
   connection: Connection,
-  id: string,
+  id: string | number,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<Uint8Array, void> {
   const path = entryPath(id);
@@ -48,16 +48,16 @@ export async function* entryBytes(
 }
 
 /**
- * `id`: or another form in which the gateway names an entry. Throws `not-found` for what a URL takes for
+ * `id`: or a seq, or another form in which the gateway names an entry. Throws `not-found` for what a URL takes for
  * another path: no entry has such an id.
  */
-function entryPath(id: string): string {
-  const named = (referencedId(id) ?? id).toWellFormed();
+function entryPath(id: string | number): string {
+  const named = (referencedId(String(id)) ?? String(id)).toWellFormed();
   if (!['', '.', '..'].includes(named)) return `/api/entries/${encodeURIComponent(named)}`;
   throw new PresenceError('not-found', `Cannot read entry "${id}": no entry has this id.`);
 }
 
-function changed(id: string): PresenceError {
+function changed(id: string | number): PresenceError {
   const message = `The entry ${id} has changed while it was read: read it again from its beginning.`;
   return new PresenceError('unexpected-answer', message);
 }

@@ -17,8 +17,8 @@ export interface Members {
   readonly room?: string | undefined;
   /** To whom it is addressed: it will be in their inbox. */
   readonly to?: string | readonly string[] | undefined;
-  /** The id of the entry that this one answers. */
-  readonly inReplyTo?: string | undefined;
+  /** The id or the seq of the entry that this one answers. */
+  readonly inReplyTo?: string | number | undefined;
   readonly [member: string]: unknown;
 }
 

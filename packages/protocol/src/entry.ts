@@ -130,6 +130,14 @@ export function referencedId(text: string): string | undefined {
   return (inPath ?? alone)?.toLowerCase();
 }
 
+/** As many digits as a seq has at most. */
+const SEQ = /^[1-9][0-9]{0,14}$/;
+
+/** The seq by which a text names an entry; undefined for any other text. */
+export function namedSeq(text: string): number | undefined {
+  return SEQ.test(text) ? Number(text) : undefined;
+}
+
 /** The text of an entry up to the visitor's members, without comma: `{"id":…,"timestamp":"…"`. */
 export function entryHead(metadata: EntryMetadata): string {
   const { timestamp } = formatTime(metadata.time);

@@ -7,7 +7,7 @@ import { randomInt, randomUUID } from 'node:crypto';
 
 import { entryId, type Kind, SALTS, type EntryMetadata } from '@open-presence/protocol';
 
-import { alternativesIn, type Facet } from '../../../packages/gateway/src/log/facet.ts';
+import { alternativesIn, facet, type Facet } from '../../../packages/gateway/src/log/facet.ts';
 import { portableText } from '../../../packages/gateway/src/json/portable-entry.ts';
 import type {
   AppendResult,
@@ -112,11 +112,10 @@ class MemoryLog implements Log {
       return { outcome: isSame ? 'repeated' : 'conflict', metadata };
     }
     const metadata = this.#nextMetadata(kind, room);
-    // Only the facet of what it answers is an id, with the version 7 of a UUID.
-    const answered = [...facetsOf(draft)].find((one) => one[12] === '7');
-    const isAnswered = ({ metadata: { id } }: StoredEntry): boolean =>
-      id.replaceAll('-', '') === answered;
-    const parent = answered === undefined ? undefined : this.#entries.find(isAnswered);
+    const names = new Set(facetsOf(draft));
+    const isAnswered = ({ metadata: { id, seq } }: StoredEntry): boolean =>
+      [id, String(seq)].some((name) => names.has(hex(facet('inReplyTo', name))));
+    const parent = this.#entries.find(isAnswered);
     const place = { metadata, thread: parent?.thread ?? metadata.seq, answered: parent };
     const stored = storedEntry(draft, place, this.linkAt(this.head()));
     this.#entries.push(stored);

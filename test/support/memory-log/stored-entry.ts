@@ -83,6 +83,12 @@ export function storedEntry(
 ): StoredEntry {
   const { key, portability = 'exact' } = draft;
   const body = bodyOf(draft);
+  const facets = new Set([...facetsOf(draft), hex(threadFacet(place.thread))]);
+  if (place.answered !== undefined) {
+    const { id, seq } = place.answered.metadata;
+    facets.delete(hex(facet('inReplyTo', String(seq))));
+    facets.add(hex(facet('inReplyTo', id)));
+  }
   const own = entryHead(place.metadata);
   const salt = randomBytes(16);
   const digest = sha256(salt, sha256(body));
@@ -95,7 +101,7 @@ export function storedEntry(
     digest: hex(digest),
     said: said({
       portability,
-      facets: new Set([...facetsOf(draft), hex(threadFacet(place.thread))]),
+      facets,
       body,
       text: Buffer.concat([
         Buffer.from(own + (body.length > 0 ? ',' : '')),
@@ -166,12 +172,13 @@ export function entryOf(stored: StoredEntry): Entry {
 }
 
 export function exactEntry(
-  { metadata, thread, withholding, said }: StoredEntry,
+  { metadata, thread, answered, withholding, said }: StoredEntry,
   { text, spooled, portability }: Said = said,
 ): Entry {
   return {
     metadata,
     thread,
+    answered: withholding === undefined ? answered?.metadata.id : undefined,
     ...(portability === 'exact' ? {} : { portability }),
     ...(withholding === undefined ? {} : { withheld: withholding }),
     size: text.length,

@@ -28,7 +28,7 @@ export function addFilterOptions(command: Command): void {
     .option('--by <name>', 'only what this visitor said')
     .option('--seeking <words>', 'only first contacts that seek this')
     .option('-q <words>', 'only entries with these words')
-    .option('--thread <id>', 'only the conversation that this entry belongs to')
+    .option('--thread <id|seq>', 'only the conversation that this entry belongs to')
     .option('--concerns <name>', 'only what is said to this visitor, answers or mentions them');
 }
 

@@ -60,8 +60,8 @@ export function inboxCommand(context: ProcessContext): Command {
 export function entryCommand(context: ProcessContext): Command {
   const command = new Command('entry')
     .description('read one entry, whole')
-    .argument('<id>', 'the id of the entry, or its path or address');
-  addVisitorOptions(command, 'presence entry 01a1fe76-130a-7000-8000-00000feb750f');
+    .argument('<id>', 'the seq or the id of the entry, or its path or address');
+  addVisitorOptions(command, 'presence entry 580');
   return command.action(async (id: string, options: VisitorOptions) => {
     await visit(context, options, async (at) => {
       const { gateway, output, json, signal } = at;

@@ -52,9 +52,9 @@ export function whisperCommand(context: ProcessContext): Command {
 export function replyCommand(context: ProcessContext): Command {
   const command = new Command('reply')
     .description('answer an entry, in its room')
-    .argument('<id>', 'the id of the entry, or its path or address')
+    .argument('<id>', 'the seq or the id of the entry, or its path or address')
     .argument('[text]', 'what to say; without it, standard input');
-  addSayOptions(command, 'presence reply 01a1fe76-130a-7000-8000-00000feb750f "So did I."');
+  addSayOptions(command, 'presence reply 580 "So did I."');
   return command.action(async (id: string, text: string | undefined, options: Options) => {
     await say({ text, options, context }, async (members, { gateway, signal }, { key }) =>
       gateway.reply(await gateway.entry(id, { signal }), members, { signal, idempotencyKey: key }),

@@ -8,8 +8,6 @@
  * Test: `packages/gateway/src/intake/forms/form-body.test.ts` “has the same members in whatever
  *   pieces it comes, held or not”
  */
-import { referencedId } from '@open-presence/protocol';
-
 import { facet } from '../log/facet.ts';
 import type { Draft } from '../log/log.ts';
 import type { Portability } from '../log/portability.ts';
@@ -24,8 +22,8 @@ import { type NearMember, UnknownNames } from './near-members.ts';
 
 /** A draft with what its author may be told about it. */
 export interface ParsedDraft extends Draft {
-  /** The id of the entry that `inReplyTo` names: null for a text that names none. */
-  readonly replyTo?: string | null;
+  /** Whether it has `inReplyTo`, whatever that names. */
+  readonly hasReplyTo?: true;
   /** Members that nearly have the name of one that the body lacks; at least one. */
   readonly near?: readonly NearMember[];
   /** The first names that it is addressed to; at least one. */
@@ -50,9 +48,10 @@ export class BodyReader extends JsonHandler {
   /** The room that the body names, undefined if there is none of this name. */
   #room: string | undefined;
   #isRoomNamed = false;
-  /** The id that `inReplyTo` names: null for a text that names none. */
-  #replyTo: string | null | undefined;
+  #hasReplyTo = false;
   #to: string[] = [];
+  /** The number in `inReplyTo` that is being read. */
+  #replyNumber: Pick<BodyValue, 'type' | 'quote'> | undefined;
 
   /** Whether the current string is a name that could still be a known one. */
   #isNameOpen = false;
@@ -106,7 +105,7 @@ export class BodyReader extends JsonHandler {
       body,
       portability,
       ...(key === undefined ? {} : { key }),
-      ...(this.#replyTo === undefined ? {} : { replyTo: this.#replyTo }),
+      ...(this.#hasReplyTo ? { hasReplyTo: true as const } : {}),
       ...(near.length === 0 ? {} : { near }),
       ...(this.#to.length === 0 ? {} : { to: this.#to }),
     };
@@ -189,6 +188,7 @@ export class BodyReader extends JsonHandler {
     if (this.#isDecodingValue) this.#endString();
     this.#addToQuote(at);
     this.#quoted = undefined;
+    this.#endReplyNumber();
     if (depth === 1) this.#copier.endValue(at);
   }
 
@@ -209,7 +209,7 @@ export class BodyReader extends JsonHandler {
     list?.clear();
     if (type === 'null') this.#present.delete(name);
     else this.#present.add(name);
-    if (name === 'inReplyTo') this.#replyTo = undefined;
+    if (name === 'inReplyTo') this.#hasReplyTo = false;
     if (name === 'to') this.#to = [];
     this.#elements = 0;
     this.#isMixed = false;
@@ -217,6 +217,10 @@ export class BodyReader extends JsonHandler {
       const value = { type, quote: NO_QUOTE };
       this.#values.set(name, value);
       if (isRoom || !accepts(rule, type)) this.#startQuote(value, at);
+    }
+    if (name === 'inReplyTo' && type === 'number') {
+      this.#replyNumber = { type, quote: NO_QUOTE };
+      this.#startQuote(this.#replyNumber, at);
     }
     if (type !== 'string') return type === 'array' && takesArray;
     return (list !== undefined || isRoom) && this.#startString(list);
@@ -261,14 +265,22 @@ export class BodyReader extends JsonHandler {
     const hashed = this.#string.facet();
     if (hashed !== undefined) {
       list?.add(hashed);
-      if (list?.filter === 'inReplyTo')
-        this.#replyTo = referencedId(this.#string.value ?? '') ?? null;
+      if (list?.filter === 'inReplyTo') this.#hasReplyTo = true;
       if (list?.filter === 'to' && this.#to.length < MAX_ADDRESSED)
         this.#to.push(this.#string.value ?? '');
       return;
     }
     const slug = this.#string.value;
     this.#room = slug !== undefined && this.#grammar.rooms.has(slug) ? slug : undefined;
+  }
+
+  /** An entry is found by the number of another as by its digits. */
+  #endReplyNumber(): void {
+    if (this.#replyNumber === undefined) return;
+    const number = Number(Buffer.from(this.#replyNumber.quote).toString());
+    this.#replyNumber = undefined;
+    this.#hasReplyTo = true;
+    this.#lists.get('inReplyTo')?.add(facet('inReplyTo', String(number)));
   }
 
   /** A name that is longer than all known ones need not be held. */

@@ -30,6 +30,7 @@ export interface BodyValues {
 
 const TYPE_NAMES: Record<Rule['type'], string> = {
   string: 'a string',
+  'string or number': 'a string or a number',
   strings: 'an array of strings',
   'string or strings': 'a string or an array of strings',
 };
@@ -65,7 +66,8 @@ export function validateBody(
 export function accepts(rule: Rule, type: ValueType | undefined): boolean {
   if (type === undefined || type === 'null') return !rule.required;
   if (type === 'string') return rule.type !== 'strings';
-  return type === 'array' && rule.type !== 'string';
+  if (type === 'number') return rule.type === 'string or number';
+  return type === 'array' && rule.type.includes('strings');
 }
 
 function faultOf(

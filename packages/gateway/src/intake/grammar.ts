@@ -16,7 +16,9 @@ import { MeantMembers } from './near-members.ts';
 
 type Field = Language['common'][number];
 /** What PROTOCOL.md section 6.2 demands of a member. */
-export type Rule = Pick<Field, 'type' | 'required'>;
+export interface Rule extends Pick<Field, 'required'> {
+  readonly type: Field['type'] | 'string or number';
+}
 
 /** A visitor cannot have a member with one of these names: it is renamed. */
 const GATEWAY_MEMBERS: readonly string[] = [...OWN_MEMBERS, ...RESERVED_MEMBERS];
@@ -92,6 +94,11 @@ function hasRule(field: Field): boolean {
   return field.suggested !== true;
 }
 
+/** An entry may be named by its seq as a number too. */
+function ruleOf(field: Field): Rule {
+  return field.name === 'inReplyTo' ? { ...field, type: 'string or number' } : field;
+}
+
 function createKindGrammar(
   kind: Kind,
   { kinds, common }: Pick<Language, 'kinds' | 'common'>,
@@ -100,7 +107,7 @@ function createKindGrammar(
   const { room, fields, sentences } = kinds[kind];
   const described = [...fields, ...common];
   const rules = new Map<string, Rule>(
-    described.filter(hasRule).map((field) => [field.name, field]),
+    described.filter(hasRule).map((field) => [field.name, ruleOf(field)]),
   );
   const filters = new Map<string, Filter>(
     FILTER_NAMES.flatMap((filter) => FILTER_MEMBERS[filter].map((name) => [name, filter] as const)),

@@ -3,6 +3,7 @@ import {
   FILTER_NAMES,
   isKind,
   KINDS,
+  namedSeq,
   referencedId,
   SELECTOR_NAMES,
   seqOfId,
@@ -11,7 +12,7 @@ import {
 
 import { yieldPeriodically } from '../fair-turns.ts';
 import { concerns } from '../log/concern.ts';
-import { facet, FACET_SIZE, type FacetCondition } from '../log/facet.ts';
+import { facet, FACET_SIZE, type FacetCondition, seqNamedIn } from '../log/facet.ts';
 import type { Log, Order, Selection, Seq } from '../log/log.ts';
 import type { TextQuery } from '../log/text-query.ts';
 import { threadFacet } from '../log/thread.ts';
@@ -49,7 +50,7 @@ export interface SelectionScope {
 const COUNT = 'a whole number from 0';
 const SECONDS = 'a number of seconds from 0';
 const CURSOR = 'a cursor (a seq) from an earlier answer';
-const THREAD = 'the "id" of an entry';
+const THREAD = 'the "id" or "seq" of an entry';
 /** No entry has this seq. */
 const NO_THREAD = Number.MAX_SAFE_INTEGER;
 const TIME = 'an ISO 8601 date or date-time, such as 2026-11-21 or 2026-11-21T09:37:00Z';
@@ -72,7 +73,8 @@ export async function parseSelection(
     const since = await reader.bound('since', parseTime, TIME, Math.max);
     const until = await reader.bound('until', parseTime, TIME, Math.min);
     const related = listing.log === undefined ? [] : await reader.related(listing.log);
-    const facets = [...listing.facets, ...(await reader.facets(listing)), ...related];
+    const given = [...listing.facets, ...(await reader.facets(listing)), ...related];
+    const facets = listing.log === undefined ? given : await withIds(listing.log, given);
     const textQuery = reader.textQuery(query);
     const withheld = await reader.withheld();
     // Their values are read elsewhere: here they are among the faults.
@@ -221,11 +223,11 @@ class ParameterReader {
     const threads = new Set<Seq>();
     for (const text of this.#values.get('thread') ?? []) {
       const id = referencedId(text);
-      const seq = id === undefined ? undefined : seqOfId(id);
+      const seq = namedSeq(text) ?? seqOfId(id ?? '');
       if (seq === undefined) this.#addInvalid('thread', THREAD, quote(text));
       else {
         const entry = await log.entry(seq);
-        const isThere = entry !== undefined && entry.metadata.id === id;
+        const isThere = entry !== undefined && (id ?? entry.metadata.id) === entry.metadata.id;
         threads.add(isThere ? entry.thread : NO_THREAD);
       }
       await this.#yieldTurn();
@@ -302,6 +304,25 @@ class ParameterReader {
   #add(fault: ParameterFault): void {
     if (this.faults.length < MAX_FAULTS) this.faults.push(fault);
   }
+}
+
+/** Answers have a facet of the id of what they answer, also where they name it by its seq. */
+async function withIds(
+  log: Pick<Log, 'entry'>,
+  conditions: readonly FacetCondition[],
+): Promise<readonly FacetCondition[]> {
+  const found: FacetCondition[] = [];
+  for (const condition of conditions) {
+    const copy = condition instanceof Uint8Array ? Uint8Array.from(condition) : condition;
+    found.push(copy);
+    if (!(copy instanceof Uint8Array)) continue;
+    for (let at = 0; at < copy.length; at += FACET_SIZE) {
+      const seq = seqNamedIn(copy.subarray(at, at + FACET_SIZE));
+      const entry = seq === undefined ? undefined : await log.entry(seq);
+      if (entry !== undefined) copy.set(facet('inReplyTo', entry.metadata.id), at);
+    }
+  }
+  return found;
 }
 
 /** Throws for the faults that `parse` finds. */

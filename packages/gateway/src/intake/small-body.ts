@@ -5,8 +5,6 @@
  * Test: `test/log-contract/appending.ts` “keeps what the visitor said letter by letter”
  * Test: `packages/gateway/src/doors/rest/contribute.test.ts` “has the visitor’s bytes unchanged”
  */
-import { referencedId } from '@open-presence/protocol';
-
 import { facet, FACET_SIZE, type Facet } from '../log/facet.ts';
 import { isSurelyExact } from '../json/portability-meter.ts';
 import { isJsonObject, type JsonObject } from '../json/json-object.ts';
@@ -22,7 +20,7 @@ export function parseSmallBody(
   kind: KindGrammar,
   bytes: Uint8Array,
 ):
-  | (Pick<ParsedDraft, 'facets' | 'replyTo' | 'near' | 'to'> & { readonly body: Uint8Array })
+  | (Pick<ParsedDraft, 'facets' | 'hasReplyTo' | 'near' | 'to'> & { readonly body: Uint8Array })
   | undefined {
   let text: string;
   let members: unknown;
@@ -43,7 +41,7 @@ export function parseSmallBody(
   return {
     ...(to.length === 0 ? {} : { to }),
     ...(near.length === 0 ? {} : { near }),
-    ...(typeof inReplyTo === 'string' ? { replyTo: referencedId(inReplyTo) ?? null } : {}),
+    ...(['string', 'number'].includes(typeof inReplyTo) ? { hasReplyTo: true as const } : {}),
     body: /[\n\r\t]/.test(text) ? replaceBreaks(body) : body,
     facets: facetsOf(kind, members),
   };
@@ -85,7 +83,8 @@ function addressedNames({ to }: JsonObject): string[] {
 function isValid(rule: Rule, value: unknown): boolean {
   if (value === undefined || value === null) return !rule.required;
   if (typeof value === 'string') return rule.type !== 'strings';
-  return rule.type !== 'string' && isStrings(value);
+  if (typeof value === 'number') return rule.type === 'string or number';
+  return rule.type.includes('strings') && isStrings(value);
 }
 
 function isStrings(value: unknown): value is string[] {
@@ -97,6 +96,8 @@ function facetsOf({ facets, filterMembers }: KindGrammar, members: JsonObject): 
   for (const { name, filter, takesArray } of filterMembers) {
     const value = members[name];
     if (typeof value === 'string') found.push(facet(filter, value));
+    else if (typeof value === 'number' && filter === 'inReplyTo')
+      found.push(facet(filter, String(value)));
     else if (takesArray && isStrings(value))
       for (const element of value) found.push(facet(filter, element));
   }

@@ -4,6 +4,7 @@ import { createHash, hash, type Hash } from 'node:crypto';
 import {
   FILTER_NAMES,
   MAX_REFERENCE_LENGTH,
+  namedSeq,
   referencedId,
   type Filter,
 } from '@open-presence/protocol';
@@ -11,7 +12,8 @@ import {
 /**
  * 16 bytes: the first half of SHA-256 over name, NUL, value in UTF-8, marked as a UUID of version 8. In
  * `inReplyTo`, a value that names an entry is the id of that entry instead, a UUID of version 7: so an entry's
- * facets tell what it answers.
+ * facets tell what it answers. A seq has the version 2 and stands at the end, until a store puts the id of the
+ * entry in its place.
  */
 export type Facet = Uint8Array;
 
@@ -64,8 +66,28 @@ export function facet(name: FacetName, value: string): Facet {
 }
 
 function newFacet(name: FacetName, value: string): Facet {
+  const seq = name === 'inReplyTo' ? namedSeq(value) : undefined;
+  if (seq !== undefined) return bytesOfSeq(seq);
   const id = name === 'inReplyTo' ? referencedId(value) : undefined;
   return id === undefined ? digest(`${name}\0${value}`) : bytesOfId(id);
+}
+
+/** The version that no UUID here has, and no other facet. */
+const SEQ_VERSION = 0x20;
+const SEQ_AT = 8;
+
+function bytesOfSeq(seq: number): Facet {
+  const bytes = new Uint8Array(FACET_SIZE);
+  bytes[VERSION_AT] = SEQ_VERSION;
+  new DataView(bytes.buffer).setBigUint64(SEQ_AT, BigInt(seq));
+  return bytes;
+}
+
+/** The seq that the last facet names; undefined if it names none. */
+export function seqNamedIn(facets: Uint8Array): number | undefined {
+  const last = facets.subarray(-FACET_SIZE);
+  if (last[VERSION_AT] !== SEQ_VERSION) return undefined;
+  return Number(new DataView(last.buffer, last.byteOffset).getBigUint64(SEQ_AT));
 }
 
 function bytesOfId(id: string): Uint8Array {

@@ -179,6 +179,8 @@ export interface Entry {
   readonly metadata: EntryMetadata;
   /** The entry that begins its thread, perhaps itself. For a withheld entry, the thread it belonged to. */
   readonly thread: Seq;
+  /** The id of the entry that it answers. Undefined for a withheld entry. */
+  readonly answered: string | undefined;
   /** Set where these two differ. */
   readonly portability?: Exclude<Portability, 'exact'>;
   /** Bytes of the text: a JSON object in one line. */

@@ -1,29 +1,31 @@
 /** Finding one entry by its id, and reading its text into memory. */
-import { GatewayError, quoted, seqOfId } from '@open-presence/protocol';
+import { GatewayError, namedSeq, quoted, seqOfId } from '@open-presence/protocol';
 
 import type { Entry, Log } from '../log/log.ts';
 
-/** In its portable form unless `exact` is asked for. Ignores the case of the id. Throws `not-found`. */
+/** By its id or its seq; in its portable form unless `exact` is asked for. Ignores the case of the id. Throws `not-found`. */
 export async function findEntry(log: Log, id: string, form?: 'exact'): Promise<Entry> {
   const entry = await entryWithId(log, id, form);
   if (entry !== undefined) return entry;
-  const detail = `Cannot read entry ${quoted(id)}: no entry has this id. Every entry has its own as "id".`;
+  const detail = `Cannot read entry ${quoted(id)}: no entry has this id. Every entry has its own as "id", and its "seq" names it too.`;
   throw new GatewayError('not-found', detail);
 }
 
-/** Ignores the case of the id. Undefined if no entry has it. Throws `unavailable` if that cannot be read. */
+/** By its id, whose case is ignored, or its seq. Undefined if no entry has it. Throws `unavailable` if that cannot be read. */
 export async function entryWithId(
   log: Log,
   id: string,
   form?: 'exact',
 ): Promise<Entry | undefined> {
-  const seq = seqOfId(id);
+  const named = namedSeq(id);
+  const seq = named ?? seqOfId(id);
   const entry = seq === undefined ? undefined : await log.entry(seq, form);
   if (entry === undefined && seq !== undefined && seq >= 1 && seq <= log.head()) {
     const detail = `Cannot read entry ${quoted(id)}: the gateway’s disk has lost it.`;
     throw new GatewayError('unavailable', detail);
   }
-  return entry?.metadata.id === id.toLowerCase() ? entry : undefined;
+  const isMeant = named !== undefined || entry?.metadata.id === id.toLowerCase();
+  return isMeant ? entry : undefined;
 }
 
 /** The exact entry in place of one that its portable form omits, or whose size that form changes: parts of its text can be shown. */

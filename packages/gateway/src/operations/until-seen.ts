@@ -1,5 +1,5 @@
 /** Callers who have seen more of the log than this gateway has, at another gateway of its cluster. */
-import { referencedId, seqOfId } from '@open-presence/protocol';
+import { namedSeq, referencedId, seqOfId } from '@open-presence/protocol';
 
 import type { Log, Seq } from '../log/log.ts';
 
@@ -39,5 +39,5 @@ const NAMED_BY = new Map<string, (text: string) => Seq | undefined>([
 ]);
 
 function seqOfReference(text: string): Seq | undefined {
-  return seqOfId(referencedId(text) ?? '');
+  return namedSeq(text) ?? seqOfId(referencedId(text) ?? '');
 }

@@ -248,10 +248,13 @@ async function search({ context, signal }: AnswerContext, fields: JsonObject): P
 }
 
 async function getEntry({ context }: AnswerContext, { id }: JsonObject): Promise<Part[]> {
-  if (typeof id !== 'string')
-    throw parameterError([invalidParameter('id', '"id" must be the id of an entry')], 'an entry');
+  if (typeof id !== 'string' && typeof id !== 'number')
+    throw parameterError(
+      [invalidParameter('id', '"id" must be the id or the seq of an entry')],
+      'an entry',
+    );
   try {
-    const entry = await findEntry(context.app.log, id);
+    const entry = await findEntry(context.app.log, String(id));
     return [visitorPart(context, { entry: await entryValue(entry) })];
   } catch (error) {
     if (!(error instanceof GatewayError) || error.code !== 'not-found') throw error;

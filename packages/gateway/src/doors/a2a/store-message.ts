@@ -35,7 +35,7 @@ export async function storeMessage(
   for (const draft of drafts) {
     const stored = await append(app.log, draft);
     const notes = notesOnNumbers(received.changed, stored.metadata.kind);
-    notes.push(...(await notesOn(app, draft)));
+    notes.push(...(await notesOn(app, draft, stored.metadata.seq)));
     parts.push(...(await storedParts(context, stored, notes)));
   }
   // After the text that says where the entry is.

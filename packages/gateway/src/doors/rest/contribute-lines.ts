@@ -192,7 +192,8 @@ class LineStore {
       const earlier = isRepeated ? await log.entry(metadata.seq) : undefined;
       const withheld = earlier && withheldMember(earlier);
       const left = withheld === undefined ? '' : `,"withheld":${JSON.stringify(withheld)}`;
-      const others = left + repeatedMember(isRepeated) + (await notesMember(app, draft));
+      const others =
+        left + repeatedMember(isRepeated) + (await notesMember(app, draft, metadata.seq));
       return resultOf(number, metadata, others);
     } catch (error) {
       return this.#failed(number, error);

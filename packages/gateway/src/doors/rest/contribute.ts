@@ -149,7 +149,7 @@ export async function storeBody(
   if (body.length > SMALL_BODY_SIZE) return storeDraft(context, await draftFor(app, contribution));
   const draft = parseDraft(kind, body, app.grammar, key);
   const entry = await append(app.log, draft);
-  const notes = await notesFor(context, draft);
+  const notes = await notesFor(context, draft, entry);
   // An earlier entry with the same key may be spelled differently.
   if (entry.isRepeated) return sendFromLog(context, entry, notes);
   if (isDisconnected(context)) return;
@@ -161,13 +161,19 @@ export async function storeBody(
 async function storeDraft(context: DoorRequest, draft: ParsedDraft): Promise<void> {
   const { log } = context.app;
   const entry = await append(log, draft);
-  await sendFromLog(context, entry, await notesFor(context, draft));
+  await sendFromLog(context, entry, await notesFor(context, draft, entry));
 }
 
 /** Returns no promise where there is nothing to tell. */
-function notesFor({ app, request }: DoorRequest, draft: ParsedDraft): string | Promise<string> {
+function notesFor(
+  { app, request }: DoorRequest,
+  draft: ParsedDraft,
+  { metadata }: StoredEntry,
+): string | Promise<string> {
   const others = parameterNotes(request);
-  return others.length > 0 || mayHaveNotes(app.log, draft) ? notesMember(app, draft, others) : '';
+  return others.length > 0 || mayHaveNotes(app.log, draft)
+    ? notesMember(app, draft, metadata.seq, others)
+    : '';
 }
 
 async function sendFromLog(

@@ -6,6 +6,7 @@ import { entryId } from '@open-presence/protocol';
 
 import { openMemoryLog } from '../../../../../test/support/memory-log/memory-log.ts';
 import { fetchBytes, openGateway } from '../../gateway.fixture.ts';
+import { call, fields } from '../mcp/mcp.fixture.ts';
 
 const open = (): ReturnType<typeof openGateway> => openGateway(openMemoryLog());
 
@@ -38,7 +39,7 @@ suite('one entry', () => {
     await using gateway = await open();
     await gateway.addEntries('one');
     const near = entryId(Date.now(), 1, 0);
-    for (const id of ['1', 'x', near, entryId(Date.now(), 2 ** 47, 5), '%00', 'é'.repeat(1000)]) {
+    for (const id of ['2', 'x', near, entryId(Date.now(), 2 ** 47, 5), '%00', 'é'.repeat(1000)]) {
       const answer = await fetchBytes(gateway, `/api/entries/${encodeURI(id)}`);
       assert.equal(answer.status, 404, id);
       assert.match(answer.bytes.toString(), /"not-found"/);
@@ -49,6 +50,35 @@ suite('one entry', () => {
 suite('an entry that others answer', () => {
   const asked = async (gateway: Awaited<ReturnType<typeof open>>, path: string): Promise<unknown> =>
     JSON.parse((await fetchBytes(gateway, path)).bytes.toString());
+
+  test('is named by its seq wherever by its id, and never by an earlier entry', async () => {
+    await using gateway = await open();
+    const author = { identity: 'Lumen', identityType: 'ai' };
+    const early = await gateway.say('garden', { text: 'early', ...author, inReplyTo: 2 });
+    const root = await gateway.say('garden', { text: 'root', ...author });
+    const number = await gateway.say('seeds', { text: 'a', inReplyTo: 2 });
+    const digits = await gateway.say('seeds', { text: 'b', inReplyTo: '2' });
+    const idsIn = async (path: string): Promise<unknown> =>
+      [...JSON.stringify(await asked(gateway, path)).matchAll(/{"id":"([^"]+)"/g)].map(
+        ([, id]) => id,
+      );
+    assert.deepEqual(await idsIn('/api/entries/2'), [root]);
+    assert.deepEqual(await idsIn('/api/entries/2/replies'), [digits, number]);
+    assert.deepEqual(await idsIn(`/api/entries/${root}/replies`), [digits, number]);
+    assert.deepEqual(await idsIn('/api/seeds?inReplyTo=2'), [digits, number]);
+    for (const thread of ['2', '4', root])
+      assert.deepEqual(await idsIn(`/api/entries?thread=${thread}`), [digits, number, root]);
+    assert.deepEqual(await idsIn('/api/entries?thread=1'), [early]);
+    assert.deepEqual(await idsIn('/api/entries?concerns=Lumen'), [digits, number]);
+    const { concerns } = fields(await asked(gateway, '/api/catch-up?identity=Lumen'));
+    assert.match(JSON.stringify(concerns), new RegExp(`"why":\\["reply"\\].*"id":"${root}"`));
+    assert.match((await call(gateway, 'get_entry', '{"id":2}')).texts.join(), /"root"/);
+    assert.deepEqual(await asked(gateway, '/api/entries/3?with=replies'), {
+      ...fields(await asked(gateway, `/api/entries/${number}`)),
+      root,
+      replies: 0,
+    });
+  });
 
   test('says what began its thread, and how many answer it, alone and in listings', async () => {
     await using gateway = await open();

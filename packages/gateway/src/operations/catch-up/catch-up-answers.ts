@@ -2,7 +2,7 @@
  * What catching up finds, as doors answer it beside the document of HTTP (PROTOCOL.md section 22): a text, and for
  * doors that keep visitors' words apart, its two parts.
  */
-import { entryPath, type ConcernDocument } from '@open-presence/protocol';
+import { seqOfId, type ConcernDocument } from '@open-presence/protocol';
 
 import { pathOf, type CatchUp } from './catch-up-document.ts';
 
@@ -48,13 +48,13 @@ export function catchUpText(found: CatchUp): string {
         `- ${count} ${what}${request === undefined ? '' : `: GET ${pathOf(request)}`}`,
     ),
     ...seekers.map(
-      ({ id, from, seeking }) => `- ${from ?? '?'} seeks ${seeking.join(', ')} (${id})`,
+      ({ id, from, seeking }) => `- ${from ?? '?'} seeks ${seeking.join(', ')} (${seqOfId(id)})`,
     ),
     ...(here.length === 0 ? [] : [`Here now: ${here.join(', ')}`]),
     `Elsewhere: ${elsewhere.entries} entries. The newest ${elsewhere.newest}: ${counts(elsewhere.rooms)}`,
     ...elsewhere.threads.map(
       ({ id, from, text, entries }) =>
-        `- thread ${id}, ${entries} new, begun by ${from ?? '?'}: ${text}`,
+        `- thread ${seqOfId(id)}, ${entries} new, begun by ${from ?? '?'}: ${text}`,
     ),
     ...notes,
     ...(next === null ? [] : [`Further back: GET ${pathOf(next)}`]),
@@ -64,13 +64,15 @@ export function catchUpText(found: CatchUp): string {
 }
 
 function concernLines(concern: ConcernDocument): string[] {
-  const { id, from, why, timestamp, room, text, answers, root } = concern;
+  const { id, seq, from, why, timestamp, room, text, answers, root } = concern;
   const answered =
-    answers === undefined ? [] : [`  > ${answers.from ?? '?'}: ${answers.text} (${answers.id})`];
-  const thread = root === id ? '' : `, thread ${root}`;
+    answers === undefined
+      ? []
+      : [`  > ${answers.from ?? '?'}: ${answers.text} (${seqOfId(answers.id)})`];
+  const thread = root === id ? '' : `, thread ${seqOfId(root)}`;
   return [
     `- **${from ?? '?'}** (${why.join(', ')}) ${timestamp} ${room}: ${text}`,
     ...answered,
-    `  ${entryPath(id)}${thread}`,
+    `  /api/entries/${seq}${thread}`,
   ];
 }

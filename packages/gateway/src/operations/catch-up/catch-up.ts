@@ -198,8 +198,8 @@ async function concernOf(
   words: Said,
   identity: string,
 ): Promise<ConcernDocument> {
-  const { to, names, inReplyTo, seeking: _, ...shown } = words;
-  const answered = inReplyTo === undefined ? undefined : await saidIn(log, inReplyTo);
+  const { to, names, answered: id, seeking: _, ...shown } = words;
+  const answered = id === undefined ? undefined : await saidIn(log, id);
   const isAnswer = answered?.names.includes(identity) === true;
   const why: ConcernDocument['why'] = [
     ...(to.includes(identity) ? (['to'] as const) : []),

@@ -3,7 +3,6 @@ import { concerns } from '../../log/concern.ts';
 import { facet, type Facet } from '../../log/facet.ts';
 import type { Entry, Log, Seq } from '../../log/log.ts';
 import { toJsonObject } from '../../json/json-object.ts';
-import { said } from '../contribution/said.ts';
 
 /** How many of the newest entries are looked at. */
 export const MAX_LOOKED_AT = 1000;
@@ -51,10 +50,8 @@ export async function findConcerns(
   while (answers.length > 0) {
     const answering = { ...newest, after: last, before: Infinity };
     const wanted = { ...answering, facets: [answers.splice(0, ASKED_TOGETHER), own] };
-    for await (const entry of log.readEntries(wanted)) {
-      const { inReplyTo = '' } = await said(log, entry, 0);
-      seqs.delete(ids.get(inReplyTo) ?? 0);
-    }
+    for await (const { answered = '' } of log.readEntries(wanted))
+      seqs.delete(ids.get(answered) ?? 0);
   }
   return { seqs: [...seqs], lookedAt: all.length, last: more ? last : undefined };
 }

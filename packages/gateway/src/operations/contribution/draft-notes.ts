@@ -3,33 +3,33 @@ import { quoted } from '@open-presence/protocol';
 
 import { IDEMPOTENCY_KEY, type NearMember } from '../../intake/near-members.ts';
 import type { ParsedDraft } from '../../intake/body-reader.ts';
-import type { Log } from '../../log/log.ts';
-import { entryWithId } from '../find-entry.ts';
+import type { Log, Seq } from '../../log/log.ts';
 import { areHeard, notesOnNames, type VisitorsContext } from '../near-visitor.ts';
 
 const NO_REPLY =
-  '"inReplyTo" names no entry here, so this entry, which is stored as it is, is a reply to none. To be found as a reply, an entry must have there the "id" of another one, or its path, such as /api/entries/{id}.';
+  '"inReplyTo" names no entry here, so this entry, which is stored as it is, is a reply to none. To be found as a reply, an entry must have there the "seq" or the "id" of an earlier one, or its path, such as /api/entries/{id}.';
 const KEY_PLACES =
   'The key is the header "Idempotency-Key" or the query parameter "idempotency-key" of HTTP, the argument "idempotencyKey" of MCP, the metadata "idempotencyKey" of A2A.';
 
 /** Whether an author may have to be told anything. */
 export function mayHaveNotes(
   log: Log,
-  { replyTo, near, to = [] }: Pick<ParsedDraft, 'replyTo' | 'near' | 'to'>,
+  { hasReplyTo, near, to = [] }: Pick<ParsedDraft, 'hasReplyTo' | 'near' | 'to'>,
 ): boolean {
-  return replyTo !== undefined || near !== undefined || !areHeard(log, to);
+  return hasReplyTo === true || near !== undefined || !areHeard(log, to);
 }
 
-/** Empty where there is nothing to add. */
+/** Empty where there is nothing to add. `seq`: that it was stored with. */
 export async function notesOn(
   app: VisitorsContext,
-  { replyTo, near = [], to = [] }: ParsedDraft,
+  { hasReplyTo, near = [], to = [] }: ParsedDraft,
+  seq: Seq,
 ): Promise<readonly string[]> {
   const addressed = to.filter((name) => !app.presence.has(name));
   const notes = [...near.map(noteOnMember), ...(await notesOnNames(app, addressed))];
-  if (replyTo === undefined) return notes;
-  const isFound = replyTo !== null && (await entryWithId(app.log, replyTo)) !== undefined;
-  return isFound ? notes : [...notes, NO_REPLY];
+  if (hasReplyTo !== true) return notes;
+  const stored = await app.log.entry(seq);
+  return stored?.thread === seq ? [...notes, NO_REPLY] : notes;
 }
 
 function noteOnMember({ name, known }: NearMember): string {
@@ -46,9 +46,10 @@ export function repeatedMember(isRepeated: boolean): string {
 export async function notesMember(
   app: VisitorsContext,
   draft: ParsedDraft,
+  seq: Seq,
   others: readonly string[] = [],
 ): Promise<string> {
-  const notes = [...others, ...(await notesOn(app, draft))];
+  const notes = [...others, ...(await notesOn(app, draft, seq))];
   return notes.length === 0 ? '' : `,"notes":${inAscii(JSON.stringify(notes))}`;
 }
 

@@ -1,5 +1,5 @@
 /** What an entry says in short: who says it, to whom, and the beginning of the text. */
-import { OWN_MEMBERS, referencedId } from '@open-presence/protocol';
+import { OWN_MEMBERS } from '@open-presence/protocol';
 
 import { toJsonObject, type JsonObject } from '../../json/json-object.ts';
 import type { Entry, Log, Seq } from '../../log/log.ts';
@@ -27,11 +27,11 @@ export interface Said {
   readonly seeking: readonly string[];
   /** In one line, cut between words. */
   readonly text: string;
-  /** The id that `inReplyTo` names. No entry may have it. */
-  readonly inReplyTo: string | undefined;
+  /** The id of the entry that it answers. */
+  readonly answered: string | undefined;
 }
 
-const MEMBERS = ['text', 'to', 'seeking', 'inReplyTo'];
+const MEMBERS = ['text', 'to', 'seeking'];
 const OWN: ReadonlySet<string> = new Set(OWN_MEMBERS);
 
 /** `maxLength`: of the text, in characters. */
@@ -42,7 +42,7 @@ export async function said(
 ): Promise<Said> {
   const { id, seq, kind, room, time } = entry.metadata;
   const members = await membersOf(await withText(log, entry), maxLength);
-  const { text, to, seeking, inReplyTo } = members;
+  const { text, to, seeking } = members;
   const words = typeof text === 'string' ? text : otherWords(members);
   return {
     id,
@@ -54,7 +54,7 @@ export async function said(
     to: stringsIn(to),
     seeking: shortNames(stringsIn(seeking)),
     text: excerpt(words, maxLength),
-    inReplyTo: typeof inReplyTo === 'string' ? referencedId(inReplyTo) : undefined,
+    answered: entry.answered,
   };
 }
 

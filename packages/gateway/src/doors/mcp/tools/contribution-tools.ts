@@ -100,7 +100,8 @@ async function appendArguments(
   const stored = await append(app.log, draft);
   const earlier = stored.isRepeated ? await app.log.entry(stored.metadata.seq) : undefined;
   const withheld = earlier && withheldMember(earlier);
-  const notes = [...notesOnNumbers(changed, kind), ...(await notesOn(app, draft))];
+  const { seq } = stored.metadata;
+  const notes = [...notesOnNumbers(changed, kind), ...(await notesOn(app, draft, seq))];
   return { ...stored, notes, withheld };
 }
 

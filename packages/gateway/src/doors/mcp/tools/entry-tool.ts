@@ -17,7 +17,7 @@ import {
   type ToolContext,
 } from './tool-call.ts';
 
-const MISSING_ID = '"id" must be the id of an entry, but it is missing';
+const MISSING_ID = '"id" must be the id or the seq of an entry, but it is missing';
 
 export interface EntryPiece {
   readonly start: number;

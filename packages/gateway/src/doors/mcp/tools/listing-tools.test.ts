@@ -67,7 +67,10 @@ suite('what is read through MCP', () => {
     assert.ok(pieces.length > 4);
     assert.ok(pieces.join('') === (await entryAt(door, `/api/entries/${String(id)}`)));
     const nameless = await call(door, 'get_entry', '{}');
-    assert.match(nameless.texts[0] ?? '', /^invalid-parameter: .*"id" must be the id of an entry/);
+    assert.match(
+      nameless.texts[0] ?? '',
+      /^invalid-parameter: .*"id" must be the id or the seq of an entry/,
+    );
     for (const from of ['-1', '1e9', '99999999', 'x']) {
       const refused = await call(door, 'get_entry', JSON.stringify({ id, from }));
       assert.match(refused.texts[0] ?? '', /^invalid-parameter: .*"from"/);

@@ -1,5 +1,5 @@
 /** What pages show of an entry: at most some kilobytes, whatever the entry holds. */
-import { OWN_MEMBERS, referencedId } from '@open-presence/protocol';
+import { OWN_MEMBERS } from '@open-presence/protocol';
 import type { PageEntry } from '@open-presence/web/page-data';
 
 import { type JsonObject, toJsonObject } from '../../../json/json-object.ts';
@@ -37,7 +37,7 @@ export async function pageEntryOf(entry: Entry): Promise<PageEntry> {
   const { size } = entry;
   if (size > MAX_WHOLE_SIZE) {
     const preview = await previewOf(entry, PLACED, MAX_TEXT_LENGTH);
-    return { ...own, ...placedMembers(preview), truncatedSize: size };
+    return { ...own, ...placedMembers(preview, entry), truncatedSize: size };
   }
   const members = Object.entries(toJsonObject(JSON.parse(await readEntryText(entry))));
   const placed = Object.fromEntries(members.filter(([name, value]) => isPlaced(name, value)));
@@ -50,7 +50,7 @@ export async function pageEntryOf(entry: Entry): Promise<PageEntry> {
     typeof placed['text'] === 'string' && !isCut ? blocksOf(placed['text']) : undefined;
   return {
     ...own,
-    ...placedMembers(placed),
+    ...placedMembers(placed, entry),
     blocks,
     members: json === '' ? undefined : cutText(json, MAX_TEXT_LENGTH),
     truncatedSize: isCut ? size : undefined,
@@ -58,6 +58,7 @@ export async function pageEntryOf(entry: Entry): Promise<PageEntry> {
 }
 
 function isPlaced(name: string, value: unknown): boolean {
+  if (name === 'inReplyTo' && typeof value === 'number') return true;
   if (STRINGS.includes(name)) return typeof value === 'string';
   return LISTS.includes(name) && valuesOf(value) !== undefined;
 }
@@ -68,14 +69,17 @@ function isLong(name: string, value: unknown): boolean {
   return values.length > MAX_VALUES || values.some(({ length }) => length > MAX_NAME_LENGTH);
 }
 
-function placedMembers(members: JsonObject): Pick<PageEntry, 'text'> & Partial<PageEntry> {
-  const { text, inReplyTo } = members;
+function placedMembers(
+  members: JsonObject,
+  { answered }: Entry,
+): Pick<PageEntry, 'text'> & Partial<PageEntry> {
+  const { text } = members;
   return {
     text: typeof text === 'string' ? cutText(text, MAX_TEXT_LENGTH) : '',
     author: shownName(authorIn(members)),
     identityType: shownName(members['identityType']),
     consciousnessType: shownName(members['consciousness_type']),
-    inReplyTo: typeof inReplyTo === 'string' ? referencedId(inReplyTo) : undefined,
+    inReplyTo: answered,
     seeking: shownValues(members['seeking']),
     to: shownValues(members['to']),
   };

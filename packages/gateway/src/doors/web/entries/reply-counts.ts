@@ -2,18 +2,13 @@
  * How many answers entries have that pages have shown lately. Each is counted in the index once, which takes a
  * third of a millisecond, and then kept up to date from new entries.
  */
-import { referencedId } from '@open-presence/protocol';
-
-import type { Entry, Log, Seq } from '../../../log/log.ts';
+import type { Log, Seq } from '../../../log/log.ts';
 import { readVersion } from '../../../operations/read-version.ts';
 import { countReplies } from '../../../operations/replies.ts';
-import { MAX_ENTRY_SIZE, readMembers } from '../../../presence/read-members.ts';
 
 const MAX_COUNTS = 4096;
 /** Where more entries came, answers are counted anew. */
 const MAX_NEW = 4096;
-/** How many different entries these may answer: one may name thousands. */
-const MAX_ANSWERED = 65_536;
 
 const byLog = new WeakMap<Log, ReplyCounts>();
 
@@ -67,25 +62,12 @@ class ReplyCounts {
   async #readNew(head: Seq): Promise<void> {
     const newer = { facets: [], order: 'oldest', after: this.#head, before: head + 1 } as const;
     const answered = new Map<string, number>();
-    for await (const entry of this.#log.readEntries(newer)) {
-      if (entry.thread === entry.metadata.seq) continue;
-      // What a long entry answers is looked for in the index.
-      if (entry.size > MAX_ENTRY_SIZE || answered.size > MAX_ANSWERED) return this.#counts.clear();
-      for (const id of await answeredBy(entry)) answered.set(id, (answered.get(id) ?? 0) + 1);
-    }
+    for await (const { answered: id } of this.#log.readEntries(newer))
+      if (id !== undefined) answered.set(id, (answered.get(id) ?? 0) + 1);
     // Only now: what was counted meanwhile was counted up to the head before.
     for (const [id, added] of answered) {
       const count = this.#counts.get(id);
       if (count !== undefined) this.#counts.set(id, count + added);
     }
-    return undefined;
   }
-}
-
-/** Each once. */
-async function answeredBy(entry: Entry): Promise<ReadonlySet<string>> {
-  const { inReplyTo } = await readMembers(entry);
-  const values: readonly unknown[] = Array.isArray(inReplyTo) ? inReplyTo : [inReplyTo];
-  const ids = values.map((value) => (typeof value === 'string' ? referencedId(value) : undefined));
-  return new Set(ids.filter((id) => id !== undefined));
 }

@@ -5,6 +5,7 @@ import { seqOfId } from '@open-presence/protocol';
 
 import { stringValuesIn } from '../../../json/string-values.ts';
 import { derivedFacets } from '../../../log/concern.ts';
+import { facet, FACET_SIZE, seqNamedIn } from '../../../log/facet.ts';
 import type { Seq } from '../../../log/log.ts';
 import { answeredIn, threadFacet, threadIn } from '../../../log/thread.ts';
 import { readable } from '../database.ts';
@@ -16,6 +17,7 @@ const FIND = `SELECT CAST(substr(text, 8, 36) AS TEXT) AS id, flags, facets FROM
 const AT = 0x40;
 
 interface AnsweredEntry {
+  readonly id: string;
   readonly seq: Seq;
   readonly isWithheld: boolean;
   readonly facets: Uint8Array;
@@ -37,13 +39,18 @@ export class AnsweredEntries {
   }
 
   /**
-   * The facets of an entry as they are stored. If it answers no entry, or an unreadable one, it starts its own
-   * thread.
+   * The facets of the entry `own` as they are stored, with the id of what it answers by its seq. If it answers no
+   * entry before it, or an unreadable one, it starts its own thread.
    */
-  withThread(facets: Uint8Array): Uint8Array {
-    const answered = this.#answered(answeredIn(facets));
+  withThread(own: Seq, facets: Uint8Array): Uint8Array {
+    const named = seqNamedIn(facets);
+    const earlier = named !== undefined && named < own ? this.#at(named) : undefined;
+    const answered = named === undefined ? this.#answered(answeredIn(facets)) : earlier;
     if (answered === undefined) return facets;
-    return Buffer.concat([facets, threadFacet(threadIn(answered.facets) ?? answered.seq)]);
+    const others = named === undefined ? facets : facets.subarray(0, -FACET_SIZE);
+    const id = named === undefined ? [] : [facet('inReplyTo', answered.id)];
+    const thread = threadFacet(threadIn(answered.facets) ?? answered.seq);
+    return Buffer.concat([others, ...id, thread]);
   }
 
   /**
@@ -63,9 +70,14 @@ export class AnsweredEntries {
 
   #answered(id: string | undefined): AnsweredEntry | undefined {
     const seq = id === undefined ? undefined : seqOfId(id);
-    const found = seq === undefined ? undefined : readable(() => this.#find.get(seq));
-    if (seq === undefined || found === undefined || found['id'] !== id) return undefined;
+    const found = seq === undefined ? undefined : this.#at(seq);
+    return found?.id === id ? found : undefined;
+  }
+
+  #at(seq: Seq): AnsweredEntry | undefined {
+    const found = readable(() => this.#find.get(seq));
+    if (found === undefined) return undefined;
     const isWithheld = isWithheldFlag(Number(found['flags']));
-    return { seq, isWithheld, facets: found['facets'] as Uint8Array };
+    return { id: String(found['id']), seq, isWithheld, facets: found['facets'] as Uint8Array };
   }
 }

@@ -55,17 +55,17 @@ export class EntryReader {
   /** `hidden`: why nobody else reads it. */
   #entryOf(row: EntryRow, hidden?: Entry['withheld']): Found {
     const metadata = metadataOf(row);
-    const { size, text, large, withheld = hidden, thread } = row;
+    const { size, text, large, withheld = hidden, thread, answered } = row;
     const portability = portabilityMember(row);
     const marks = { ...portability, ...(withheld === undefined ? {} : { withheld }) };
     if (row.withheld === undefined && large !== undefined)
-      return this.#largeEntry({ metadata, thread, size, ...marks }, text, large);
-    return { metadata, thread, ...inMemory(text), ...marks };
+      return this.#largeEntry({ metadata, thread, answered, size, ...marks }, text, large);
+    return { metadata, thread, answered, ...inMemory(text), ...marks };
   }
 
   /** `text`: the bytes of the entry that are not in the file. */
   async #largeEntry(
-    known: Pick<Entry, 'metadata' | 'thread' | 'size' | 'portability' | 'withheld'>,
+    known: Pick<Entry, 'metadata' | 'thread' | 'answered' | 'size' | 'portability' | 'withheld'>,
     text: Uint8Array,
     file: string,
   ): Promise<Entry | undefined> {

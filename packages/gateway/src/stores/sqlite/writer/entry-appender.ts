@@ -216,7 +216,7 @@ export class EntryAppender {
       kind,
       room,
       large,
-      facets: this.#reader.answered.withThread(facets),
+      facets: this.#reader.answered.withThread(seq, facets),
       portability,
       text,
       isWithheld,
