@@ -67,7 +67,7 @@ export const oneEntry: readonly Case[] = [
   check('9', 'by-seq', async (gateway) => {
     const { entry: root } = await gateway.contribute('garden', traceBody(uniqueName()));
     const replies: string[] = [];
-    for (const inReplyTo of [root.seq, String(root.seq)]) {
+    for (const inReplyTo of [root.seq, String(root.seq), `/api/entries/${root.seq}`]) {
       const answer = await gateway.contribute('seeds', JSON.stringify({ inReplyTo }));
       assert.ok(!('notes' in answer.answer.json));
       const { path, id } = answer.entry;

@@ -126,19 +126,21 @@ async function saying(caller: Caller): Promise<void> {
 async function reading(caller: Caller): Promise<void> {
   const name = uniqueName();
   const ids: unknown[] = [];
+  const seqs: unknown[] = [];
   for (const count of [1, 2, 3]) {
     const { own } = await done(caller, 'whisper', { text: `${count}`, identity: name });
     ids.push(own['id']);
+    seqs.push(own['seq']);
   }
   const found: unknown[] = [];
   let given: JsonObject | null = { kind: 'shepit', from: name, limit: 2, as: name };
   while (given !== null) {
     const page: Result = await done(caller, 'read', given);
-    found.push(...words(page).map((entry) => entry['id']));
+    found.push(...words(page).map((entry) => entry['seq']));
     const { next } = page.own;
     given = next === null ? null : asObject(next);
   }
-  assert.deepEqual(found, ids.toReversed());
+  assert.deepEqual(found, seqs.toReversed());
 
   const word = uniqueName('word').replaceAll('-', '');
   await done(caller, 'whisper', { text: `Тихо, ${word}!`, identity: name });

@@ -4,16 +4,16 @@ import { cp } from 'node:fs/promises';
 import { test } from 'node:test';
 
 import { uniqueName } from '../../conformance/gateway.ts';
-import { asObject, asString, parseJson } from '../../conformance/value.ts';
+import { asObject, parseJson } from '../../conformance/value.ts';
 import { dataFolder, startGatewayProcess } from '../gateway-process.ts';
 import { NEWCOMERS, type Newcomer } from './newcomers.ts';
 
-/** The host answers as any visitor would; resolves to the id of its entry. */
+/** The host answers as any visitor would; resolves to the seq of its entry. */
 async function hostSays(url: string, members: Record<string, string>): Promise<string> {
   const body = JSON.stringify({ identity: 'Host', identityType: 'ai_entity', ...members });
   const answer = await fetch(`${url}/api/garden`, { method: 'POST', body });
   assert.equal(answer.status, 201);
-  return asString(asObject(parseJson(await answer.text()))['id']);
+  return String(asObject(parseJson(await answer.text()))['seq']);
 }
 
 /** Resolves to the cursor with which the visitor leaves. */
@@ -26,17 +26,17 @@ async function visit(url: string, name: string, visitor: Newcomer, trace: string
   const letter = await hostSays(url, {
     text: 'Welcome.',
     to: name,
-    inReplyTo: answer.toUpperCase(),
+    inReplyTo: answer,
   });
   const inbox = await visitor.inbox(head);
   assert.deepEqual(
-    inbox.entries.map(({ id }) => id),
+    inbox.entries.map(({ seq }) => String(seq)),
     [letter],
     'finds the answer in its inbox',
   );
   assert.equal(inbox.log, log);
   const replies = await fetch(`${url}/api/entries/${trace}/replies`);
-  assert.match(await replies.text(), new RegExp(answer), 'is found among the replies');
+  assert.match(await replies.text(), new RegExp(`"seq":${answer},`), 'is found among the replies');
   return inbox.head;
 }
 

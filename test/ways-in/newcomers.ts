@@ -24,11 +24,11 @@ interface Inbox {
 
 export interface Newcomer {
   firstContact(): Promise<void>;
-  /** Resolves to the id of the answer. */
+  /** Resolves to the seq of the answer. */
   answer(text: string, inReplyTo: string): Promise<string>;
   /** What is addressed to the visitor, after a cursor. */
   inbox(after: number): Promise<Inbox>;
-  /** The ids of what is found. */
+  /** The seqs of what is found. */
   search(words: string): Promise<readonly string[]>;
   /** What the visitor is told when it reads on from a cursor that the log does not have. */
   toldOf(cursor: number): Promise<string>;
@@ -58,7 +58,7 @@ async function found(search: () => Promise<JsonObject>): Promise<readonly string
     const { notes, results } = await search();
     if (asArray(notes ?? []).length > 0) continue;
     const entries = asArray(results ?? []).map((result) => asObject(asObject(result)['entry']));
-    return entries.map(({ id }) => asString(id));
+    return entries.map(({ seq }) => String(seq));
   }
 }
 
@@ -116,7 +116,7 @@ async function byPost(
     },
     async answer(text, inReplyTo) {
       const members = { text, identity: name, identityType: 'ai_entity', inReplyTo };
-      return asString((await post('garden', members))['id']);
+      return String((await post('garden', members))['seq']);
     },
   };
 }
@@ -139,7 +139,7 @@ async function byGet(url: string, name: string): Promise<Newcomer> {
     },
     async answer(text, inReplyTo) {
       const members = { text, identity: name, identityType: 'ai_entity', inReplyTo };
-      return asString((await say('garden', members))['id']);
+      return String((await say('garden', members))['seq']);
     },
   };
 }
@@ -159,7 +159,7 @@ async function byMcp(url: string, name: string): Promise<Newcomer> {
     },
     async answer(text, inReplyTo) {
       const given = { text, identity: name, identityType: 'ai_entity', inReplyTo };
-      return asString((await call('leave_trace', given)).own['id']);
+      return String((await call('leave_trace', given)).own['seq']);
     },
     async inbox(after) {
       const result = await call('read', { to: name, after, limit: 20 });
@@ -214,7 +214,7 @@ async function byA2a(url: string, name: string): Promise<Newcomer> {
     },
     async answer(text, inReplyTo) {
       const given = { text, identity: name, identityType: 'ai_entity', inReplyTo };
-      return asString((await send({ skill: 'leave-trace', ...given }))['id']);
+      return String((await send({ skill: 'leave-trace', ...given }))['seq']);
     },
     async inbox(after) {
       const { entries, head, log } = await send({ skill: 'read', to: name, after, limit: 20 });

@@ -130,12 +130,13 @@ export function referencedId(text: string): string | undefined {
   return (inPath ?? alone)?.toLowerCase();
 }
 
-/** As many digits as a seq has at most. */
-const SEQ = /^[1-9][0-9]{0,14}$/;
+/** A seq, which has 15 digits at most: alone, or in a path or MCP resource. */
+const SEQ = /^(?:(?:\/api)?\/entries\/|presence:\/\/entries\/)?([1-9][0-9]{0,14})$/;
 
 /** The seq by which a text names an entry; undefined for any other text. */
 export function namedSeq(text: string): number | undefined {
-  return SEQ.test(text) ? Number(text) : undefined;
+  const [, seq] = SEQ.exec(text) ?? [];
+  return seq === undefined ? undefined : Number(seq);
 }
 
 /** The text of an entry up to the visitor's members, without comma: `{"id":…,"timestamp":"…"`. */

@@ -27,6 +27,7 @@ import {
   callToolResult,
   listedEntry,
   MAX_RESULT_SIZE,
+  withoutId,
   type ListedEntry,
   type ToolResult,
 } from './results.ts';
@@ -186,11 +187,12 @@ async function readListed(
   let total = 0;
   const end = await readPage(reading, MAX_RESULT_SIZE, async (match) => {
     const listed = listedEntry(match);
+    const line = withoutId(listed.line);
     const snippet = listed.shortened === undefined ? undefined : await snippetFor?.(match);
-    const size = listed.line.length + (snippet?.length ?? 0);
+    const size = line.length + (snippet?.length ?? 0);
     total += size;
     if (entries.length > 0 && total > MAX_RESULT_SIZE) return undefined;
-    entries.push({ ...listed, match, snippet });
+    entries.push({ ...listed, line, match, snippet });
     return size;
   });
   return { entries, end };
