@@ -51,7 +51,7 @@ suite('an entry that others answer', () => {
   const asked = async (gateway: Awaited<ReturnType<typeof open>>, path: string): Promise<unknown> =>
     JSON.parse((await fetchBytes(gateway, path)).bytes.toString());
 
-  test('is named by its seq wherever by its id, and never by an earlier entry', async () => {
+  test('is named by its seq wherever by its id, but by no entry before it', async () => {
     await using gateway = await open();
     const author = { identity: 'Lumen', identityType: 'ai' };
     const early = await gateway.say('garden', { text: 'early', ...author, inReplyTo: 2 });
