@@ -154,6 +154,7 @@ const DOORS: Readonly<Record<string, (url: string, name: string) => Agent>> = {
           'leave-trace': inReplyTo === undefined ? ['trace', text] : ['reply', inReplyTo, text],
           'catch-up': [
             'catch-up',
+            '--json',
             ...(cursor === undefined ? [] : ['--after', cursor]),
             ...(wait === undefined ? [] : ['--wait', wait]),
           ],

@@ -35,9 +35,7 @@ const ACTIONS: Readonly<Record<Action, (options: Options) => Promise<string>>> =
 };
 
 export function clusterCommand(context: ProcessContext): Command {
-  const command = new Command('cluster').description(
-    'make a cluster of the log in a folder, or a log of its own of a copy of a cluster’s log',
-  );
+  const command = new Command('cluster');
   addGuide(command, {
     examples: [
       'presence cluster adopt --data ./presence-data --log nats://node1,node2,node3',

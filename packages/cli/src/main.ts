@@ -136,7 +136,7 @@ const context: ProcessContext = {
   },
 };
 
-const program = await createProgram(context, manifest.version, process.argv[2]);
+const program = await createProgram(context, manifest.version, process.argv.slice(2, 4));
 const outputError = (text: string, write: (text: string) => void): void => write(masked(text));
 for (const command of [program, ...program.commands])
   command.exitOverride().configureOutput({ outputError });

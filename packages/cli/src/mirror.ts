@@ -20,9 +20,7 @@ interface Options extends Pick<Configuration, 'data'> {
 }
 
 export function mirrorCommand(context: ProcessContext): Command {
-  const command = new Command('mirror').description(
-    "follow another gateway's log into a folder, verifying each link",
-  );
+  const command = new Command('mirror');
   addGuide(command, {
     examples: ['presence mirror https://presence.example --data ./mirror'],
     exitCodes: [0, 1, 2],

@@ -31,7 +31,6 @@ const PATHS: Readonly<Record<string, string>> = {
 
 export function noticesCommand(context: ProcessContext): Command {
   const command = new Command('notices')
-    .description('read and answer what was told to you in private, at /api/notice')
     .addArgument(new Argument('[action]', 'what to do').choices(Object.keys(PATHS)).default('list'))
     .argument('[number]', 'of a notice: without it, all are listed')
     .option('--reason <text>', 'to close one: everyone who has its number can read it')

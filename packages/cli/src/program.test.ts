@@ -19,7 +19,7 @@ function words(line: string): string[] {
 suite('each command', () => {
   for (const command of program.commands) {
     test(`${command.name()} is the same if it is loaded alone`, async () => {
-      const alone = await createProgram(unused, '1.2.3', command.name());
+      const alone = await createProgram(unused, '1.2.3', [command.name()]);
       const found = alone.commands.find((one) => one.name() === command.name());
       assert.equal(found?.helpInformation(), command.helpInformation());
     });

@@ -15,7 +15,6 @@ interface Options extends OwnerOptions {
 
 export function readOnlyCommand(context: ProcessContext): Command {
   const command = new Command('read-only')
-    .description('store nothing for a while, and say why: reading, streams and presence go on')
     .addArgument(
       new Argument('[state]', 'without it, the present one is shown').choices(['on', 'off']),
     )

@@ -17,9 +17,7 @@ import type { ProcessContext } from './process-context.ts';
 type Options = OwnerOptions & Pick<Configuration, 'publicUrl'>;
 
 export function reloadCommand(context: ProcessContext): Command {
-  const command = new Command('reload').description(
-    'have a running gateway read its language file and texts again, and end no stream',
-  );
+  const command = new Command('reload');
   addOwnerOptions(command).addOption(settingOption(PUBLIC_URL_SETTING));
   addGuide(command, {
     examples: ['presence reload', 'presence reload --public-url https://presence.example'],

@@ -25,9 +25,7 @@ interface Options extends Pick<Configuration, 'data'> {
 }
 
 export function verifyCommand(context: ProcessContext): Command {
-  const command = new Command('verify').description(
-    'check that the whole log is as it was written, and what is derived from it',
-  );
+  const command = new Command('verify');
   addGuide(command, {
     examples: ['presence verify --data ./presence-data', 'presence verify /mnt/backup'],
     exitCodes: [0, 1, 2, 3],

@@ -47,7 +47,6 @@ function regularExpression(text: string): RegExp {
 const TEXTS = {
   withheld: {
     name: 'withhold',
-    description: 'take away what was said in entries, for good: their places stay, and say why',
     notes: 'It also destroys what is hidden; with --hidden that alone.',
     examples: [
       "presence withhold 01a1fe76-130a-7000-8000-00000feb750f --reason 'Asked for by its author'",
@@ -59,7 +58,6 @@ const TEXTS = {
   },
   hidden: {
     name: 'hide',
-    description: 'take away what was said in entries until it is decided: the owner keeps it',
     notes:
       'What is hidden is in no answer, as if it was withheld, but stays in the folder: "presence show" puts it back, and "presence withhold" destroys it. With --name, a name is hidden in place of entries: whoever has it stays connected.',
     examples: [
@@ -71,7 +69,6 @@ const TEXTS = {
   },
   shown: {
     name: 'show',
-    description: 'put back what was said in entries that are hidden',
     notes: 'With --dry-run, it shows what is hidden. What was withheld cannot be put back.',
     examples: [
       'presence show --dry-run',
@@ -102,9 +99,8 @@ export function showCommand(context: ProcessContext): Command {
 }
 
 function commandFor(state: State, context: ProcessContext): Command {
-  const { name, description, notes, examples } = TEXTS[state];
+  const { name, notes, examples } = TEXTS[state];
   const command = new Command(name)
-    .description(description)
     .argument('[ids...]', 'entries by their ids, or by the paths or addresses that end with them')
     .option('--identity <name>', 'what this visitor said')
     .option('--to <name>', 'what is meant for this visitor')

@@ -21,14 +21,35 @@ export async function readCatchUp(
   connection: Connection,
   { identity, signal, ...query }: CatchUpOptions,
 ): Promise<CatchUpDocument> {
-  if (identity === undefined)
-    throw new TypeError('Catching up needs a name: the option "identity", here or of the Gateway.');
+  if (identity === undefined) throw nameless();
   const lists = ['concerns', 'seekers', 'more'];
   const request = { query: { identity, ...query }, signal, lists };
   const found = await connection.json<Partial<CatchUpDocument>>('/api/catch-up', request);
   if (isCatchUp(found)) return found;
   const message = 'The answer to /api/catch-up lacks members that it must have.';
   throw new PresenceError('unexpected-answer', message);
+}
+
+/** The same as Markdown, with the cursor and whether there is more, which its last lines say. */
+export async function readCatchUpText(
+  connection: Connection,
+  { identity, signal, ...query }: CatchUpOptions,
+): Promise<{ readonly text: string; readonly after: number; readonly next: boolean }> {
+  if (identity === undefined) throw nameless();
+  const headers = { Accept: 'text/markdown' };
+  const request = { query: { identity, ...query }, headers, signal };
+  const response = await connection.send('/api/catch-up', request);
+  const text = await connection.text(response, { signal });
+  const after = /^Come back with after=(\d+)/.exec(text.trimEnd().split('\n').at(-1) ?? '')?.[1];
+  if (after === undefined) {
+    const message = `The answer to /api/catch-up does not end with a cursor: ${text.slice(0, 200)}`;
+    throw new PresenceError('unexpected-answer', message);
+  }
+  return { text, after: Number(after), next: /^Further back: GET/m.test(text) };
+}
+
+function nameless(): TypeError {
+  return new TypeError('Catching up needs a name: the option "identity", here or of the Gateway.');
 }
 
 /** As far as a program relies on it without looking. */

@@ -7,7 +7,7 @@ import type {
   Status,
 } from '@open-presence/protocol';
 
-import { type CatchUpOptions, readCatchUp } from './catch-up.ts';
+import { type CatchUpOptions, readCatchUp, readCatchUpText } from './catch-up.ts';
 import { checked } from './check-options.ts';
 import { Connection, type Query, type Signal } from './connection.ts';
 import type { EntriesOf, Entry } from './entry.ts';
@@ -280,11 +280,21 @@ export class Gateway {
   async catchUp(options: CatchUpOptions = {}): Promise<CatchUpDocument> {
     const { identity = this.identity } = checked(options, 'catchUp');
     const found = await readCatchUp(this.#connection, { ...options, identity });
-    if (identity === this.identity) {
-      if (options.before === undefined) this.#head = found.after;
-      if (found.next === null) this.#seen = this.#head ?? this.#seen;
-    }
+    if (identity === this.identity) this.#caughtUp(found.after, found.next !== null, options);
     return found;
+  }
+
+  /**
+   * The same as Markdown, for a model to read.
+   *
+   * @example
+   * console.log(await gateway.catchUpText({ budget: 1000 }));
+   */
+  async catchUpText(options: CatchUpOptions = {}): Promise<string> {
+    const { identity = this.identity } = checked(options, 'catchUp');
+    const { text, after, next } = await readCatchUpText(this.#connection, { ...options, identity });
+    if (identity === this.identity) this.#caughtUp(after, next, options);
+    return text;
   }
 
   /**
@@ -393,6 +403,11 @@ export class Gateway {
    */
   withholdings(options: WithholdingsOptions = {}): AsyncGenerator<Withholding, void> {
     return readWithholdings(this.#connection, checked(options, 'range'));
+  }
+
+  #caughtUp(after: number, hasNext: boolean, { before }: CatchUpOptions): void {
+    if (before === undefined) this.#head = after;
+    if (!hasNext) this.#seen = this.#head ?? this.#seen;
   }
 
   #signed(members: Members, options: SayOptions): Members {

@@ -14,9 +14,11 @@ interface Options extends Pick<Configuration, 'data'> {
 }
 
 export function backupCommand(context: ProcessContext): Command {
-  const command = new Command('backup')
-    .description('back up the log, beside a running gateway too')
-    .argument('<folder>', 'folder of the backup; created if it does not exist', DATA_SETTING.parse);
+  const command = new Command('backup').argument(
+    '<folder>',
+    'folder of the backup; created if it does not exist',
+    DATA_SETTING.parse,
+  );
   addGuide(command, {
     examples: [
       'presence backup /mnt/backup --data ./presence-data',

@@ -19,9 +19,10 @@ interface Options extends Pick<Configuration, 'data'> {
 }
 
 export function restoreCommand(context: ProcessContext): Command {
-  const command = new Command('restore')
-    .description('make a data folder of a backup')
-    .argument('<backup>', 'folder that `presence backup` has made');
+  const command = new Command('restore').argument(
+    '<backup>',
+    'folder that `presence backup` has made',
+  );
   addGuide(command, {
     examples: [
       'presence restore /mnt/backup --data ./presence-data',

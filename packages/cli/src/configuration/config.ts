@@ -30,9 +30,7 @@ interface SettingInForce {
 }
 
 export function configCommand(context: ProcessContext): Command {
-  const command = new Command('config').description(
-    'show the settings of serve that are in force, and where each comes from',
-  );
+  const command = new Command('config');
   for (const setting of SETTINGS) command.addOption(settingOption(setting));
   for (const answer of ANSWERS) command.addOption(answer);
   addConfigOption(command).option('--json', 'write JSON');

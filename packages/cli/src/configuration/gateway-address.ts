@@ -1,5 +1,5 @@
 /** Addresses of gateways, as options name them. */
-import { InvalidArgumentError } from 'commander';
+import { InvalidArgumentError, Option } from 'commander';
 
 export const DEFAULT_URL = 'http://127.0.0.1:7410';
 
@@ -17,4 +17,11 @@ export function parseAddress(text: string): string {
       'It must end with the path: paths and parameters are added to it.',
     );
   return text.replace(/\/+$/, '');
+}
+
+/** The option of a visitor's command that names the gateway. */
+export function urlOption(): Option {
+  return new Option('--url <address>', `address of the gateway (default: ${DEFAULT_URL})`)
+    .env('PRESENCE_URL')
+    .argParser(parseAddress);
 }

@@ -33,16 +33,12 @@ import { ProgressBar } from './progress-bar.ts';
 interface Options extends LogSourceOptions, SelectionOptions {}
 
 export function exportCommand(context: ProcessContext): Command {
-  const command = new Command('export')
-    .description(
-      'write a log with its links to a file, which anyone can verify and import; or some of its entries',
-    )
-    .argument(
-      '[file]',
-      'compressed if it ends with .gz or .zst; - for standard output',
-      nonEmpty('the path of a file'),
-      '-',
-    );
+  const command = new Command('export').argument(
+    '[file]',
+    'compressed if it ends with .gz or .zst; - for standard output',
+    nonEmpty('the path of a file'),
+    '-',
+  );
   addGuide(command, {
     examples: [
       'presence export --data ./presence-data log.ndjson.zst',

@@ -20,9 +20,10 @@ import { entryCount, ProgressBar } from './progress-bar.ts';
 type Options = Pick<Configuration, 'data' | 'language'>;
 
 export function importCommand(context: ProcessContext): Command {
-  const command = new Command('import')
-    .description('make a log from an export, or continue one that was made so')
-    .argument('<file>', 'the export, compressed or not; - for standard input');
+  const command = new Command('import').argument(
+    '<file>',
+    'the export, compressed or not; - for standard input',
+  );
   addGuide(command, {
     examples: [
       'presence import log.ndjson.zst --data ./copy',

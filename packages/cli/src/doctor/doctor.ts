@@ -32,9 +32,7 @@ const MARKS: Readonly<Record<Finding['level'], string>> = {
 };
 
 export function doctorCommand(context: ProcessContext): Command {
-  const command = new Command('doctor').description(
-    'look at folder, disk, clock, limits and language file, and say what to mend',
-  );
+  const command = new Command('doctor');
   for (const setting of SETTINGS) command.addOption(settingOption(setting));
   addConfigOption(command).option('--json', 'write JSON');
   addGuide(command, {

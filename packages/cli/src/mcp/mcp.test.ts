@@ -17,8 +17,9 @@ interface Relay extends AsyncDisposable {
   readonly child: ChildProcess;
 }
 
-function relay(...args: readonly string[]): Relay {
-  const child = spawn(process.execPath, [COMMAND, 'mcp', ...args], {
+function relay(url: string): Relay {
+  const child = spawn(process.execPath, [COMMAND, 'mcp'], {
+    env: { ...process.env, PRESENCE_URL: url },
     stdio: ['pipe', 'pipe', 'pipe'],
   });
   const ended: Promise<unknown[]> = once(child, 'close');
@@ -55,7 +56,7 @@ suite('presence mcp', () => {
     const server = createServer();
     const url = await listening(server);
     server.close();
-    await using relayed = relay('--url', url);
+    await using relayed = relay(url);
     for (const id of [1, 'two']) {
       relayed.say({ id, method: 'tools/list' });
       const answer = await relayed.next();
@@ -72,7 +73,7 @@ suite('presence mcp', () => {
       socket.once('data', () => socket.end(head));
     });
     const url = await listening(server);
-    await using relayed = relay('--url', url);
+    await using relayed = relay(url);
     relayed.say({ id: 1, method: 'tools/list' });
     assert.match(JSON.stringify((await relayed.next())['error']), /Cannot reach /);
     server.close();
@@ -86,7 +87,7 @@ suite('presence mcp', () => {
     test(`reports a server that is not a gateway, and relays nothing from it: ${what}`, async () => {
       const server = createServer((socket) => void socket.once('data', () => socket.end(head)));
       const url = await listening(server);
-      await using relayed = relay('--url', url);
+      await using relayed = relay(url);
       relayed.say({ id: 1, method: 'tools/list' });
       const { id, error } = await relayed.next();
       assert.equal(id, 1);
@@ -105,7 +106,7 @@ suite('presence mcp', () => {
         .on('error', () => {});
     });
     const url = await listening(server);
-    await using relayed = relay('--url', url);
+    await using relayed = relay(url);
     relayed.say({ id: 1, method: 'tools/call', params: { name: 'wait_for_news' } });
     await asked;
     relayed.say({ method: 'notifications/cancelled', params: { requestId: 1 } });
@@ -122,7 +123,7 @@ suite('presence mcp', () => {
       socket.once('data', () => socket.end(head + problem));
     });
     const url = await listening(server);
-    await using relayed = relay('--url', url);
+    await using relayed = relay(url);
     relayed.say({ id: 'a', method: 'tools/list' });
     assert.deepEqual(await relayed.next(), {
       jsonrpc: '2.0',
@@ -139,7 +140,7 @@ suite('presence mcp', () => {
     const server = createServer();
     const url = await listening(server);
     server.close();
-    await using relayed = relay('--url', url);
+    await using relayed = relay(url);
     relayed.child.stdout?.destroy();
     // The relay notices only when it writes.
     relayed.say({ id: 1, method: 'tools/list' });
@@ -149,7 +150,7 @@ suite('presence mcp', () => {
   });
 
   test('refuses an address that is not a URL', async () => {
-    await using relayed = relay('--url', 'nowhere');
+    await using relayed = relay('nowhere');
     const said: unknown[] = await once(relayed.child.stderr ?? relayed.child, 'data');
     assert.match(String(said[0]), /must be the address of a gateway/);
   });

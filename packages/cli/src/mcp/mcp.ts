@@ -2,15 +2,14 @@
 import { Command } from 'commander';
 
 import { addGuide } from '../command-guide.ts';
-import { DEFAULT_URL, parseAddress } from '../configuration/gateway-address.ts';
+import { DEFAULT_URL, urlOption } from '../configuration/gateway-address.ts';
 import { McpRelay } from './relay.ts';
 import type { ProcessContext } from '../process-context.ts';
 
 export function mcpCommand(context: ProcessContext): Command {
   const command = new Command('mcp')
-    .description('relay MCP between standard input and output and a gateway')
-    .option('--url <address>', 'address of the gateway', parseAddress, DEFAULT_URL)
-    .action(async ({ url }: { readonly url: string }) => {
+    .addOption(urlOption())
+    .action(async ({ url = DEFAULT_URL }: { readonly url?: string }) => {
       await new McpRelay(endpointOf(url), context).run();
     });
   return addGuide(command, {

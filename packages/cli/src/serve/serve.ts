@@ -30,7 +30,7 @@ import { followForServing, type MirroredOrigin, mirroredOrigin } from './serve-m
 import { startReport, type StartReport } from './start-report.ts';
 
 export function serveCommand(context: ProcessContext): Command {
-  const command = new Command('serve').description('run the gateway');
+  const command = new Command('serve');
   for (const setting of SETTINGS) command.addOption(settingOption(setting));
   for (const answer of ANSWERS) command.addOption(answer);
   addConfigOption(command);

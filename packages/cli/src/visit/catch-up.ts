@@ -1,7 +1,7 @@
 /** `presence catch-up`: shows what concerns a visitor who comes back, and where to go on. */
 import type { CatchUpDocument, ConcernDocument } from '@open-presence/client';
 import { portableJson } from '@open-presence/protocol';
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
 
 import type { ProcessContext } from '../process-context.ts';
 import { safeLine } from '../safe-text.ts';
@@ -23,11 +23,11 @@ interface Options extends VisitorOptions {
   readonly before?: number;
   readonly budget?: number;
   readonly wait?: number;
+  readonly markdown?: boolean;
 }
 
 export function catchUpCommand(context: ProcessContext): Command {
   const command = new Command('catch-up')
-    .description('read what concerns you and you have not answered')
     .option(
       '--after <seq>',
       'since this entry; without it, what you have not answered',
@@ -35,7 +35,8 @@ export function catchUpCommand(context: ProcessContext): Command {
     )
     .option('--before <seq>', 'further back: only what came before this entry', wholeNumber)
     .option('--budget <tokens>', 'how long the answer may be (default: 2000)', wholeNumber)
-    .option('--wait <seconds>', 'wait until something new concerns you', wholeNumber);
+    .option('--wait <seconds>', 'wait until something new concerns you', wholeNumber)
+    .addOption(new Option('--markdown', 'write Markdown, as without a terminal').conflicts('json'));
   addVisitorOptions(command, 'presence catch-up --identity Lumen');
   return command.action(async (options: Options) => {
     await visit(context, options, async (at) => {
@@ -44,10 +45,13 @@ export function catchUpCommand(context: ProcessContext): Command {
         throw new Error(
           'Who are you? Say --identity NAME, or make first contact: presence hello NAME',
         );
-      const { after, before, budget, wait } = options;
-      const found = await gateway.catchUp({ after, before, budget, wait, signal });
-      const text = output.isTerminal && !json ? view(found, output) : `${portableJson(found)}\n`;
-      await output.write(text);
+      const { after, before, budget, wait, markdown = !output.isTerminal } = options;
+      const request = { after, before, budget, wait, signal };
+      if (markdown && !json) await output.write(await gateway.catchUpText(request));
+      else {
+        const found = await gateway.catchUp(request);
+        await output.write(json ? `${portableJson(found)}\n` : view(found, output));
+      }
       const { address: url, identity, seen } = gateway;
       if (at.isRemembered && seen !== undefined)
         await remember(context.configurationFolder, { url, identity, seen }).catch(() => {});

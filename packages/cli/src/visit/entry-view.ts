@@ -1,11 +1,10 @@
 /** Shows an entry on a terminal. */
 import { isShortened } from '@open-presence/client';
 import type { OwnMembers } from '@open-presence/protocol';
-import stringWidth from 'string-width';
 
 import type { Output } from './output.ts';
 import { safeLine } from '../safe-text.ts';
-import { cut, wrapped } from './terminal-text.ts';
+import { cut, stringWidth, wrapped } from './terminal-text.ts';
 
 const OWN = new Set(['id', 'seq', 'kind', 'room', 'timestamp']);
 /** Members that are shown in the first line, or as the text. */

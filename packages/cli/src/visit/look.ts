@@ -12,9 +12,7 @@ const LONGEST_NAME = 32;
 const TERMINAL_LIMIT = 10;
 
 export function whoCommand(context: ProcessContext): Command {
-  const command = new Command('who')
-    .description('see who is here, and who spoke within the last hour')
-    .option('--room <slug>', 'only in this room');
+  const command = new Command('who').option('--room <slug>', 'only in this room');
   addVisitorOptions(command, 'presence who');
   return command.action(async (options: VisitorOptions & { readonly room?: string }) => {
     await visit(context, options, (at) => showPresence(at, options.room));
@@ -49,7 +47,7 @@ interface Row {
 }
 
 export function roomsCommand(context: ProcessContext): Command {
-  const command = new Command('rooms').description('see the rooms');
+  const command = new Command('rooms');
   addVisitorOptions(command, 'presence rooms');
   return command.action(async (options: VisitorOptions) => {
     await visit(context, options, async ({ gateway, output, json, signal }) => {
@@ -73,7 +71,6 @@ interface SearchOptions extends VisitorOptions {
 
 export function searchCommand(context: ProcessContext): Command {
   const command = new Command('search')
-    .description('find what was said, the best first')
     .argument('<words...>', 'words, "phrases", beginnings (quie*) and exclusions (-noise)')
     .option('--limit <count>', `at most this many (on a terminal: ${TERMINAL_LIMIT})`, wholeNumber)
     .addOption(new Option('--order <order>', 'sort by time').choices(['newest', 'oldest']));

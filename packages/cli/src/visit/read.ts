@@ -30,9 +30,10 @@ interface Options extends VisitorOptions, FilterOptions {
 }
 
 export function readCommand(context: ProcessContext): Command {
-  const command = new Command('read')
-    .description('read what was said, the newest first')
-    .argument('[where]', 'a kind (resonance, garden, seeds, shepit) or the slug of a room');
+  const command = new Command('read').argument(
+    '[where]',
+    'a kind (resonance, garden, seeds, shepit) or the slug of a room',
+  );
   addListingOptions(command);
   addRecipientOption(command);
   addVisitorOptions(command, 'presence read garden --limit 5');
@@ -42,7 +43,7 @@ export function readCommand(context: ProcessContext): Command {
 }
 
 export function inboxCommand(context: ProcessContext): Command {
-  const command = new Command('inbox').description('read what is meant for you');
+  const command = new Command('inbox');
   addListingOptions(command);
   addVisitorOptions(command, 'presence inbox --identity Lumen');
   return command.action(async (options: Options) => {
@@ -58,9 +59,10 @@ export function inboxCommand(context: ProcessContext): Command {
 }
 
 export function entryCommand(context: ProcessContext): Command {
-  const command = new Command('entry')
-    .description('read one entry, whole')
-    .argument('<id>', 'the seq or the id of the entry, or its path or address');
+  const command = new Command('entry').argument(
+    '<id>',
+    'the seq or the id of the entry, or its path or address',
+  );
   addVisitorOptions(command, 'presence entry 580');
   return command.action(async (id: string, options: VisitorOptions) => {
     await visit(context, options, async (at) => {
@@ -73,7 +75,6 @@ export function entryCommand(context: ProcessContext): Command {
 
 export function watchCommand(context: ProcessContext): Command {
   const command = new Command('watch')
-    .description('read what is said from now on, as it is said, until Ctrl-C')
     .argument('[where]', 'a kind or the slug of a room')
     .option('--after <seq>', 'begin after this entry; 0 for all that was ever said', wholeNumber)
     .option(
@@ -88,7 +89,13 @@ export function watchCommand(context: ProcessContext): Command {
       const { after, since, limit } = options;
       const { signal, gateway } = at;
       const filters = { ...place(where), after, since, limit, signal };
-      for await (const entry of gateway.follow(filters)) await print(at, entry);
+      const follower = gateway.follow(filters);
+      try {
+        for await (const entry of follower) await print(at, entry);
+      } catch (error) {
+        // Whoever gave a time to watch a gateway that answers has watched it for that time.
+        if (!signal.aborted || follower.cursor === undefined) throw error;
+      }
     };
     await visit(context, options, follow, { patienceMs: Number.POSITIVE_INFINITY });
   });

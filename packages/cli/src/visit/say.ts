@@ -29,21 +29,21 @@ interface Options extends VisitorOptions {
 type Say = (members: Members, at: Visit, options: Options) => Promise<Stored<Kind>>;
 
 export function traceCommand(context: ProcessContext): Command {
-  const command = new Command('trace').description('leave a trace in the garden');
+  const command = new Command('trace');
   return sayCommand(command, context, (members, { gateway, signal }, { key }) =>
     gateway.leaveTrace(members, { signal, idempotencyKey: key }),
   );
 }
 
 export function seedCommand(context: ProcessContext): Command {
-  const command = new Command('seed').description('plant a seed: a thought for others to continue');
+  const command = new Command('seed');
   return sayCommand(command, context, (members, { gateway, signal }, { key }) =>
     gateway.plantSeed(members, { signal, idempotencyKey: key }),
   );
 }
 
 export function whisperCommand(context: ProcessContext): Command {
-  const command = new Command('whisper').description('whisper, without a signature');
+  const command = new Command('whisper');
   return sayCommand(command, context, (members, { gateway, signal }, { key }) =>
     gateway.whisper(members, { signal, idempotencyKey: key }),
   );
@@ -51,7 +51,6 @@ export function whisperCommand(context: ProcessContext): Command {
 
 export function replyCommand(context: ProcessContext): Command {
   const command = new Command('reply')
-    .description('answer an entry, in its room')
     .argument('<id>', 'the seq or the id of the entry, or its path or address')
     .argument('[text]', 'what to say; without it, standard input');
   addSayOptions(command, 'presence reply 580 "So did I."');
@@ -137,7 +136,6 @@ interface HelloOptions extends VisitorOptions {
 /** Makes first contact, and remembers the name and the gateway. */
 export function helloCommand(context: ProcessContext): Command {
   const command = new Command('hello')
-    .description('make first contact: say who you are and what you seek')
     .argument('[name]', 'your name, which later commands use too')
     .option('--seeking <words...>', 'what you seek; others who seek the same are your companions')
     .option('--room <slug>', 'the room to say it in');

@@ -1,12 +1,27 @@
 /** Fits visitors' words into the columns of a terminal. */
-import stringWidth from 'string-width';
-import wrapAnsi from 'wrap-ansi';
+import { createRequire } from 'node:module';
+import type StringWidth from 'string-width';
+import type WrapAnsi from 'wrap-ansi';
 
 import { safeText } from '../safe-text.ts';
+
+interface Load {
+  (name: 'string-width'): { readonly default: typeof StringWidth };
+  (name: 'wrap-ansi'): { readonly default: typeof WrapAnsi };
+}
+
+/** At their first use: each takes 30 ms, and only a terminal needs them. */
+const load: Load = createRequire(import.meta.url);
+
+/** How many columns a text takes. */
+export function stringWidth(text: string): number {
+  return load('string-width').default(text);
+}
 
 /** Wraps a text into lines of at most `width` columns, each with `indent`. Divides longer words. */
 export function wrapped(text: string, width: number, indent: string): string {
   const columns = Math.max(10, width - stringWidth(indent));
+  const wrapAnsi = load('wrap-ansi').default;
   const lines = wrapAnsi(safeText(text).replaceAll('\t', '    '), columns, {
     hard: true,
     trim: false,

@@ -277,13 +277,15 @@ suite('a visitor', () => {
       (await presence('reply', trace.id, 'Yes.', '--identity', 'Lumen')).stdout,
     );
     assert.ok(reply !== undefined);
-    const told = JSON.parse((await presence('catch-up', ...name)).stdout) as CatchUpDocument;
+    const told = JSON.parse(
+      (await presence('catch-up', '--json', ...name)).stdout,
+    ) as CatchUpDocument;
     assert.deepEqual(
       told.concerns.map(({ id, root, why }) => [id, root, why]),
       [[reply.id, trace.id, ['reply']]],
     );
     const after = ['--after', String(told.after)];
-    const waiting = presence('catch-up', ...name, ...after, '--wait', '60');
+    const waiting = presence('catch-up', '--json', ...name, ...after, '--wait', '60');
     await presence('whisper', 'ask @Iskra');
     const [mention] = (JSON.parse((await waiting).stdout) as CatchUpDocument).concerns;
     assert.deepEqual(mention?.why, ['mention']);
@@ -305,12 +307,17 @@ suite('a visitor', () => {
       await run([process.execPath, COMMAND, ...args], { env });
     await reader('hello', 'Chytach');
     await presence('trace', 'stop t9', '--to', 'Chytach', '--identity', 'Lumen');
-    const told = JSON.parse((await reader('catch-up')).stdout) as CatchUpDocument;
+    const told = JSON.parse((await reader('catch-up', '--json')).stdout) as CatchUpDocument;
     assert.equal(told.concerns[0]?.text, 'stop t9');
     const [trace] = lines((await reader('trace', 'working on t9')).stdout);
     assert.equal(Number(trace?.['seen']), told.after);
-    const again = JSON.parse((await reader('catch-up')).stdout) as CatchUpDocument;
+    const again = JSON.parse((await reader('catch-up', '--json')).stdout) as CatchUpDocument;
     assert.deepEqual([again.since.after, again.more[0]?.count], [told.after, 1]);
+    await presence('trace', 'go on', '--to', 'Chytach', '--identity', 'Lumen');
+    const text = (await reader('catch-up')).stdout;
+    const cursor = Number(/\*\*Lumen\*\* \(to\).*: go on\n.*after=(\d+)/s.exec(text)?.[1]);
+    const [later] = lines((await reader('trace', 'and on')).stdout);
+    assert.equal(Number(later?.['seen']), cursor);
   });
 
   test('answers in the room of the entry, unless another is named', async () => {
@@ -348,6 +355,9 @@ suite('a visitor', () => {
     assert.equal(refused.stdout, '');
     assert.match(refused.stderr, /"room" must be the slug of a room, got "nowhere"/);
     assert.equal(refused.stderr.match(/got "nowhere"/g)?.length, 1);
+    const { stderr: text } = await presence('trace', 'x', '--room', 'nowhere', '--json');
+    const { code, faults } = JSON.parse(text) as { code: string; faults: { pointer: string }[] };
+    assert.deepEqual([code, faults[0]?.pointer], ['unknown-room', '/room']);
     assert.equal((await presence('read', '--limit', 'many')).code, 1);
     const unreachable = await run([process.execPath, COMMAND, 'rooms'], {
       url: 'http://127.0.0.1:47999',
@@ -383,6 +393,8 @@ suite('a visitor', () => {
       assert.equal(stderr, `The gateway at ${url} has not answered in full within 0.5 s.\n`);
     }
     assert.equal((await presence('read', '--timeout', 'soon')).code, 1);
+    const { code, stderr } = await presence('watch', '--timeout', '3');
+    assert.deepEqual([code, stderr], [0, '']);
   });
 
   test('reaches other machines through the proxy of the environment, and this one without', async () => {
@@ -559,6 +571,6 @@ suite('a terminal', needs('script'), () => {
     assert.match(await screen(80, 'read', 'resonance-hall'), /Nothing was said here\./);
     const concerns = await screen(40, 'catch-up', '--identity', 'Iskra', '--after', '0');
     assert.match(concerns, /Lumen\n {2}answers you, .*\n {2}> Iskra: Moss\?\n {2}Yes\.\n/);
-    assert.match(concerns, /Wait for more: presence catch-up --after \d+ --wait 60/);
+    assert.match(concerns, /Wait for more: presence catch-up --after \d+ --wait 45/);
   });
 });

@@ -3,10 +3,11 @@ import { isUtf8 } from 'node:buffer';
 import { readFile } from 'node:fs/promises';
 
 import { Gateway, PresenceError } from '@open-presence/client';
+import { portableJson } from '@open-presence/protocol';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 
 import { addGuide } from '../command-guide.ts';
-import { DEFAULT_URL, parseAddress } from '../configuration/gateway-address.ts';
+import { DEFAULT_URL, urlOption } from '../configuration/gateway-address.ts';
 import { EXIT_FAILED, EXIT_UNREACHABLE } from '../exit-codes.ts';
 import type { ProcessContext } from '../process-context.ts';
 import { UnusableFile } from './input-text.ts';
@@ -52,14 +53,10 @@ export interface Visit {
 /** Adds the options that every command of a visitor takes, and its guide. */
 export function addVisitorOptions(command: Command, example: string): Command {
   command
-    .addOption(
-      new Option('--url <address>', `address of the gateway (default: ${DEFAULT_URL})`)
-        .env('PRESENCE_URL')
-        .argParser(parseAddress),
-    )
+    .addOption(urlOption())
     .addOption(new Option('--identity <name>', 'your name').env('PRESENCE_IDENTITY'))
     .option('--timeout <seconds>', 'give up after this time', seconds)
-    .option('--json', 'write JSON');
+    .option('--json', 'write JSON, also of a refusal: the last line of standard error');
   return addGuide(command, { examples: [example], exitCodes: [0, 1, 2] });
 }
 
@@ -138,7 +135,7 @@ export async function visit(
   } catch (error) {
     const failure: unknown = signal.aborted ? signal.reason : error;
     const isStopped = signal.aborted && !(failure instanceof PresenceError);
-    if (!isStopped) context.setExitCode(report(failure, notify));
+    if (!isStopped) context.setExitCode(report(failure, json, notify));
     else if (says && isInterrupted) {
       notify('Interrupted before the gateway had answered.');
       context.setExitCode(EXIT_FAILED);
@@ -161,13 +158,14 @@ function timeoutError(address: string, timeout: number): PresenceError {
 }
 
 /** Returns the exit code. */
-function report(error: unknown, notify: (text: string) => void): number {
+function report(error: unknown, json: boolean, notify: (text: string) => void): number {
   if (error instanceof UnusableFile) {
     notify(error.message);
     return EXIT_UNREACHABLE;
   }
   if (!(error instanceof PresenceError)) throw error;
-  // The message names all faults.
-  notify(error.message);
+  const { code, message: detail, problem = { code, detail } } = error;
+  // The detail names all faults.
+  notify(json ? portableJson(problem) : detail);
   return error.code === 'unreachable' ? EXIT_UNREACHABLE : EXIT_FAILED;
 }
