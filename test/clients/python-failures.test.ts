@@ -5,7 +5,7 @@ import { createServer, type ServerResponse } from 'node:http';
 import { suite, test } from 'node:test';
 import { text } from 'node:stream/consumers';
 
-import { endingProxy } from '../client/ending-proxy.ts';
+import { endingProxy } from './ending-proxy.ts';
 import { portOf } from '../client/unreliable-gateway.ts';
 import { startGatewayProcess } from '../gateway-process.ts';
 import { needs } from '../needs.ts';

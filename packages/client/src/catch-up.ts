@@ -1,8 +1,21 @@
-/** Reads what concerns a visitor (PROTOCOL.md section 22). */
-import type { CatchUpDocument } from '@open-presence/protocol';
+/** Reads what concerns a visitor (PROTOCOL.md section 22), and says what is told of who is here. */
+import type { CatchUpDocument, LatelyDocument, PresentDocument } from '@open-presence/protocol';
 
 import type { Connection, Signal } from './connection.ts';
 import { PresenceError } from './presence-error.ts';
+
+/** Who is here, and who wrote within the last hour (PROTOCOL.md section 13.3). */
+export interface Presence {
+  readonly here: readonly PresentDocument[];
+  readonly lately: readonly LatelyDocument[];
+  readonly head: number;
+  readonly log: string;
+}
+
+export interface PresenceFilters extends Signal {
+  readonly room?: string | readonly string[] | undefined;
+  readonly limit?: number | undefined;
+}
 
 export interface CatchUpOptions extends Signal {
   /** Whom it is about: the gateway's `identity` by default. */
@@ -24,10 +37,7 @@ export async function readCatchUp(
   if (identity === undefined) throw nameless();
   const lists = ['concerns', 'seekers', 'more'];
   const request = { query: { identity, ...query }, signal, lists };
-  const found = await connection.json<Partial<CatchUpDocument>>('/api/catch-up', request);
-  if (isCatchUp(found)) return found;
-  const message = 'The answer to /api/catch-up lacks members that it must have.';
-  throw new PresenceError('unexpected-answer', message);
+  return await connection.json('/api/catch-up', request);
 }
 
 /** The same as Markdown, with the cursor and whether there is more, which its last lines say. */
@@ -50,19 +60,4 @@ export async function readCatchUpText(
 
 function nameless(): TypeError {
   return new TypeError('Catching up needs a name: the option "identity", here or of the Gateway.');
-}
-
-/** As far as a program relies on it without looking. */
-function isCatchUp(found: Partial<CatchUpDocument>): found is CatchUpDocument {
-  const { concerns = [], seekers = [], here, since, elsewhere } = found;
-  return (
-    Array.isArray(here) &&
-    since !== undefined &&
-    elsewhere !== undefined &&
-    seekers.every(({ seeking }) => Array.isArray(seeking)) &&
-    concerns.every(
-      ({ id, text, room, root, why }) =>
-        [id, text, room, root].every((one) => typeof one === 'string') && Array.isArray(why),
-    )
-  );
 }

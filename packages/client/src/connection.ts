@@ -1,4 +1,5 @@
 /** Sends requests to one gateway, and makes one kind of error of everything that can fail. */
+import { parseObject } from './entry.ts';
 import { readWhole, SHORT } from './lines.ts';
 import { errorOf, isLasting, PresenceError } from './presence-error.ts';
 import { Backoff, LONGEST_TIMER_MS, type RetryListener } from './retry.ts';
@@ -25,6 +26,15 @@ export interface ConnectionOptions {
   readonly longest?: number | undefined;
 }
 
+export interface GatewayOptions extends ConnectionOptions {
+  /** The visitor's name: who says, whose inbox it is, and who is present while reading. */
+  readonly identity?: string | undefined;
+  /** What the visitor is: `ai_entity` by default. */
+  readonly identityType?: string | undefined;
+  /** The `seen` of the gateway in an earlier process. */
+  readonly seen?: number | undefined;
+}
+
 export interface Signal {
   /** Ends the call, which throws the signal's reason. */
   readonly signal?: AbortSignal | undefined;
@@ -48,18 +58,12 @@ interface WholeOptions extends Signal {
 }
 
 interface DocumentOptions extends WholeOptions {
-  /** `JSON.parse` by default. */
-  readonly parse?: ((text: string) => unknown) | undefined;
   /** Members that are lists of objects. */
   readonly lists?: readonly string[];
 }
 
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null;
-}
-
 function isList(value: unknown): boolean {
-  return Array.isArray(value) && value.every(isObject);
+  return Array.isArray(value) && value.every((one) => typeof one === 'object' && one !== null);
 }
 
 export const LONGEST: number = 16 * 1024 * 1024;
@@ -68,11 +72,9 @@ export class Connection {
   /** Without a slash at its end. */
   readonly address: string;
   readonly longest: number;
-  /** Whether what is said comes back with its numbers as they were spelled. */
-  readonly exactNumbers: boolean;
   readonly #options: ConnectionOptions;
 
-  constructor(address: string | URL, options: ConnectionOptions = {}, exactNumbers = false) {
+  constructor(address: string | URL, options: ConnectionOptions = {}) {
     const { href, protocol, username, password, search, hash } = new URL(address);
     // `fetch` fails for others as it does where nothing can be reached, which would be tried for ever.
     if (!/^https?:$/.test(protocol))
@@ -83,7 +85,6 @@ export class Connection {
       );
     this.address = href.replace(/[/?#]+$/, '');
     this.longest = options.longest ?? LONGEST;
-    this.exactNumbers = exactNumbers;
     this.#options = options;
   }
 
@@ -102,9 +103,6 @@ export class Connection {
         ...(locale === undefined ? {} : { 'Accept-Language': locale }),
         ...headers,
       }),
-      // A mirror leads what is said to the gateway that stores it (PROTOCOL.md section 20.5). Workers do
-      // not know `error`.
-      redirect: method === 'POST' ? 'follow' : 'manual',
     };
     if (body !== undefined) init.body = body;
     const url = this.address + withQuery(path, query);
@@ -119,7 +117,7 @@ export class Connection {
       const refusal = readWhole(this.bytes(response, signal), SHORT).catch(() => ({ text: '' }));
       const { text } = await refusal;
       signal?.throwIfAborted();
-      throw isRedirect(response) ? redirected(url, response) : errorOf(response, text);
+      throw errorOf(response, text);
     } finally {
       patience.end();
     }
@@ -129,17 +127,13 @@ export class Connection {
     path: string,
     options: RequestOptions & DocumentOptions = {},
   ): Promise<Document> {
-    const { lists = [], parse = (json: string): unknown => JSON.parse(json) } = options;
+    const { lists = [] } = options;
     const headers = { Accept: 'application/json', ...options.headers };
     const response = await this.send(path, { ...options, headers });
     const text = await this.text(response, options);
-    try {
-      const document = parse(text);
-      if (isObject(document) && lists.every((name) => isList(document[name])))
-        return document as Document;
-    } catch {
-      // Said below.
-    }
+    const document = parseObject(text);
+    if (document !== undefined && lists.every((name) => isList(document[name])))
+      return document as Document;
     const wanted = ['JSON object', ...lists.map((name) => `list "${name}"`)].join(' with a ');
     const message = `${response.url} answered ${response.status} with what is no ${wanted}: ${text.slice(0, 200)}`;
     throw new PresenceError('unexpected-answer', message, { status: response.status });
@@ -182,7 +176,7 @@ export class Connection {
     } catch (cause) {
       signal?.throwIfAborted();
       if (cause instanceof PresenceError) throw cause;
-      throw isUnreadable(cause) ? unreadable(cause) : this.unreachable(cause);
+      throw this.unreachable(cause);
     }
   }
 
@@ -225,28 +219,6 @@ class Patience {
   end(): void {
     clearTimeout(this.#timer);
   }
-}
-
-/** Browsers hide the status of a redirect that is not followed. */
-function isRedirect({ type, status }: Response): boolean {
-  return type === 'opaqueredirect' || (status >= 300 && status < 400);
-}
-
-function redirected(url: string, { headers, status }: Response): PresenceError {
-  const location = headers.get('location');
-  const target = location === null ? 'elsewhere' : `to ${location}`;
-  const message = `${url} redirects ${target.slice(0, 500)}, and was not followed there: give the address of the gateway itself.`;
-  return new PresenceError('unexpected-answer', message, { status });
-}
-
-/** Whether it is a `Blob` that could not be read, such as a file that has changed: nor can it be later. */
-function isUnreadable(error: unknown): boolean {
-  return error instanceof Error && (error.name === 'NotReadableError' || isUnreadable(error.cause));
-}
-
-function unreadable(cause: unknown): PresenceError {
-  const message = `Cannot read the Blob that is to be sent: ${reasonOf(cause)}. Has its file changed?`;
-  return new PresenceError('invalid-entry', message, { cause });
 }
 
 /** `fetch` says what went wrong in the causes of its error. */

@@ -58,30 +58,24 @@ export function shortenedEntry(beginning: string): Entry | undefined {
   return entry;
 }
 
+const texts = new WeakMap<object, string>();
+
+/** Undefined for what is no JSON object. */
+export function parseObject(text: string): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value !== 'object' || value === null) return undefined;
+    texts.set(value, text);
+    return value as Readonly<Record<string, unknown>>;
+  } catch {
+    return undefined;
+  }
+}
+
 /**
- * A number as the visitor spelled it. `JSON.stringify` writes it in the same way. Made by
- * `JSON.rawJSON` (ECMAScript 2026).
+ * The JSON text of an entry or another answer as the gateway sent it, with all digits of numbers that
+ * JavaScript shortens, such as 1.50.
  */
-export interface RawNumber {
-  readonly rawJSON: string;
-}
-
-/** Parses the JSON text of an entry. With `exactNumbers`, the visitor's numbers become `RawNumber`s. */
-export function parseEntry(text: string, exactNumbers: boolean): Entry {
-  return exactNumbers ? withNumericSeq(parseExactly(text) as Entry) : (JSON.parse(text) as Entry);
-}
-
-/** All numbers in the result are `RawNumber`s. */
-export function parseExactly(text: string): unknown {
-  return JSON.parse(text, (_name, value: unknown, context?: { readonly source?: string }) =>
-    typeof value === 'number' && context?.source !== undefined ? rawNumber(context.source) : value,
-  );
-}
-
-export function withNumericSeq(entry: Entry): Entry {
-  return Object.assign(entry, { seq: Number((entry.seq as unknown as RawNumber).rawJSON) });
-}
-
-function rawNumber(source: string): RawNumber {
-  return (JSON as typeof JSON & { rawJSON(text: string): RawNumber }).rawJSON(source);
+export function jsonText(answer: object): string {
+  return texts.get(answer)?.trimEnd() ?? JSON.stringify(answer);
 }

@@ -3,9 +3,8 @@ import { isKind, type Kind } from '@open-presence/protocol';
 
 import type { Connection, Query, Signal } from './connection.ts';
 import type { EntriesOf, Entry } from './entry.ts';
-import type { EntryFilters } from './entry-filters.ts';
 import { readLines } from './lines.ts';
-import { entryOf, parseJson, type ParseOptions } from './listing.ts';
+import { type EntryFilters, entryOf, parseJson, type ReadOptions } from './listing.ts';
 import { parseCases, type Cases } from './log/withholdings.ts';
 import { PresenceError } from './presence-error.ts';
 import { SilenceTimer } from './silence-timer.ts';
@@ -30,7 +29,7 @@ export class Follower<K extends Kind = Kind> implements AsyncIterable<EntriesOf<
   readonly #connection: Connection;
   readonly #query: Query;
   readonly #signal: AbortSignal | undefined;
-  readonly #options: ParseOptions;
+  readonly #longest: number;
   readonly #onCases: FollowFilters['onCases'];
   /** The newest case that is known. */
   #lastCase: number | undefined;
@@ -41,14 +40,14 @@ export class Follower<K extends Kind = Kind> implements AsyncIterable<EntriesOf<
   constructor(
     connection: Connection,
     { after, log, limit = Number.POSITIVE_INFINITY, signal, onCases, ...filters }: FollowFilters<K>,
-    options: ParseOptions & { readonly query: Query },
+    { query, longest }: ReadOptions,
   ) {
     if (limit < 0 || !(Number.isInteger(limit) || limit === Number.POSITIVE_INFINITY))
       throw new PresenceError('invalid-parameter', `"limit" must be a whole number, got ${limit}.`);
     this.#connection = connection;
-    this.#query = { ...options.query, ...filters };
+    this.#query = { ...query, ...filters };
     this.#signal = signal;
-    this.#options = options;
+    this.#longest = longest;
     this.#onCases = onCases;
     this.#after = after;
     this.#log = log;
@@ -93,14 +92,14 @@ export class Follower<K extends Kind = Kind> implements AsyncIterable<EntriesOf<
       silence.restart();
       const response = await this.#connect(signal);
       const bytes = this.#connection.bytes(response, signal);
-      for await (const event of readEvents(bytes, this.#options.longest)) {
+      for await (const event of readEvents(bytes, this.#longest)) {
         // Whoever reads may take as long as it likes.
         silence.stop();
         if (event?.name !== 'head') onAlive();
         if (event?.name === 'head') this.#checkLog(event.data);
         else if (event?.name === 'cases') this.#tellCases(parseCases(event.data));
         else if (event !== undefined && isEntry(event))
-          yield entryOf({ text: event.data, isCut: event.isCut }, this.#options);
+          yield entryOf({ text: event.data, isCut: event.isCut });
         silence.restart();
       }
     } finally {
@@ -158,7 +157,6 @@ function isEntry({ name, data }: StreamEvent): boolean {
 interface StreamEvent {
   /** `message` if the stream names none. */
   readonly name: string;
-  readonly id?: string;
   readonly data: string;
   /** Whether the data are only the beginning, because the event is longer than was asked for. */
   readonly isCut: boolean;
@@ -184,7 +182,6 @@ async function* readEvents(
     const value = colon === -1 ? '' : text.slice(colon + 1).replace(/^ /, '');
     if (field === '') yield undefined;
     else if (field === 'event') event.name = value;
-    else if (field === 'id') event.id = value;
     else if (field === 'data') {
       // Of what is longer than was asked for, the beginning is enough.
       if (!event.isCut) event.data = event.data === undefined ? value : `${event.data}\n${value}`;
@@ -193,6 +190,6 @@ async function* readEvents(
   }
 }
 
-function newEvent(): { name: string; id?: string; data?: string; isCut: boolean } {
+function newEvent(): { name: string; data?: string; isCut: boolean } {
   return { name: 'message', isCut: false };
 }

@@ -7,31 +7,40 @@ import type {
   Status,
 } from '@open-presence/protocol';
 
-import { type CatchUpOptions, readCatchUp, readCatchUpText } from './catch-up.ts';
+import {
+  type CatchUpOptions,
+  type Presence,
+  type PresenceFilters,
+  readCatchUp,
+  readCatchUpText,
+} from './catch-up.ts';
 import { checked } from './check-options.ts';
-import { Connection, type Query, type Signal } from './connection.ts';
+import { Connection, type GatewayOptions, type Query, type Signal } from './connection.ts';
 import type { EntriesOf, Entry } from './entry.ts';
 import { Follower, type FollowFilters } from './follow.ts';
-import { type GatewayOptions, readOptionsOf } from './gateway-options.ts';
-import { entryLines, type LineFilters, logBytes, type LogRange } from './log/log-bytes.ts';
 import {
   readWithholdings,
   type Withholding,
   type WithholdingsOptions,
 } from './log/withholdings.ts';
 import type { LogLine } from './log/log-lines.ts';
-import { type LogOptions, readCheckpoint, readLog } from './log/read-log.ts';
+import {
+  lineBytes,
+  type LogOptions,
+  type LogRange,
+  readCheckpoint,
+  readLog,
+} from './log/read-log.ts';
 import {
   collectPage,
+  type LineFilters,
   listEntries,
   type ListingEnd,
   type ListingFilters,
   type Page,
-  type ReadOptions,
   searchEntries,
   type SearchResult,
 } from './listing.ts';
-import { type Presence, type PresenceFilters, readPresence } from './presence.ts';
 import { entryBytes, readEntry } from './read-entry.ts';
 import {
   type Arrival,
@@ -68,7 +77,6 @@ export class Gateway {
   #seen: number | undefined;
   readonly #identityType: string;
   readonly #connection: Connection;
-  readonly #reading: ReadOptions;
   readonly #present: Query;
 
   constructor(address: string | URL, options: GatewayOptions = {}) {
@@ -76,9 +84,9 @@ export class Gateway {
     this.identity = identity;
     this.#seen = seen;
     this.#identityType = identityType;
-    this.#connection = new Connection(address, options, options.exactNumbers);
-    this.#reading = readOptionsOf(options, this.#connection.longest);
-    this.#present = this.#reading.query;
+    this.#connection = new Connection(address, options);
+    // Makes the visitor present (PROTOCOL.md section 13.1).
+    this.#present = identity === undefined ? {} : { as: identity };
   }
 
   /** Without a slash at its end. */
@@ -138,7 +146,8 @@ export class Gateway {
    */
   async presence(filters: PresenceFilters = {}): Promise<Presence> {
     const { signal, ...query } = checked(filters, 'presence');
-    return await readPresence(this.#connection, { ...this.#present, ...query }, signal);
+    const request = { query: { ...this.#present, ...query }, signal, lists: ['here', 'lately'] };
+    return await this.#connection.json('/api/presence', request);
   }
 
   /**
@@ -210,17 +219,6 @@ export class Gateway {
   }
 
   /**
-   * Stores an entry as it is, from its JSON text: of any length, and unchanged however often it is sent.
-   *
-   * @example
-   * const json = new Blob(['{"text":"Written earlier.","weight":1.50}']);
-   * await gateway.sayJson('seeds', json, { idempotencyKey: 'draft 7' });
-   */
-  async sayJson<K extends Kind>(kind: K, json: Blob, options: SayOptions = {}): Promise<Stored<K>> {
-    return await say(this.#connection, kind, json, checked(options, 'say'));
-  }
-
-  /**
    * Stores many entries of one kind, as they are. See `SaidResult` for what comes back of each. Throws a
    * `TypeError` for a `Blob`.
    *
@@ -240,7 +238,8 @@ export class Gateway {
 
   /**
    * Every entry that the filters select, newest first unless `order` says otherwise: any number of
-   * them, with one in memory at a time. The generator returns where the listing ended.
+   * them, with one in memory at a time. The generator returns where the listing ended. An answer that
+   * breaks off is an error, whose `cursor` has the filter to go on with.
    *
    * @example
    * for await (const entry of gateway.entries({ room: 'memory-garden', since: '2026-01-01' })) {
@@ -252,7 +251,8 @@ export class Gateway {
   ): AsyncGenerator<EntriesOf<K>, ListingEnd> {
     const { signal, ...selected } = checked(filters, 'listing');
     const query = { ...this.#present, ...selected };
-    const listing = listEntries(this.#connection, { ...this.#reading, query, signal });
+    const { longest } = this.#connection;
+    const listing = listEntries(this.#connection, { query, longest, signal });
     return listing as AsyncGenerator<EntriesOf<K>, ListingEnd>;
   }
 
@@ -297,12 +297,10 @@ export class Gateway {
     return text;
   }
 
-  /**
-   * The same entries, the oldest first, as their visitors spelled them: NDJSON, in flat memory whatever
-   * the size of an entry. A broken connection is resumed where it broke off.
-   */
+  /** The same entries as their visitors spelled them: NDJSON, in flat memory whatever the size of an entry. */
   entryLines(filters: LineFilters = {}): AsyncGenerator<Uint8Array, void> {
-    return entryLines(this.#connection, checked(filters, 'lines'));
+    const { signal, ...query } = checked(filters, 'lines');
+    return lineBytes(this.#connection, '/api/entries', query, signal);
   }
 
   /**
@@ -330,7 +328,8 @@ export class Gateway {
   ): AsyncGenerator<SearchResult, ListingEnd> {
     const { signal, ...selected } = checked(filters, 'search');
     const query = { ...this.#present, ...selected, q };
-    return searchEntries(this.#connection, { ...this.#reading, query, signal });
+    const { longest } = this.#connection;
+    return searchEntries(this.#connection, { query, longest, signal });
   }
 
   /**
@@ -345,11 +344,12 @@ export class Gateway {
    */
   async entry(id: string | number, options: Signal = {}): Promise<Entry> {
     const { signal } = checked(options, 'signal');
-    return await readEntry(this.#connection, id, { ...this.#reading, signal });
+    const { longest } = this.#connection;
+    return await readEntry(this.#connection, id, { query: this.#present, longest, signal });
   }
 
   /**
-   * The JSON text of one entry, in pieces. A broken connection is resumed where it broke off.
+   * The JSON text of one entry, in pieces.
    *
    * @example
    * const { id } = await gateway.leaveTrace({ text: new Blob(['A text of any length.']) });
@@ -363,10 +363,11 @@ export class Gateway {
 
   /**
    * The lines of the log with their links (PROTOCOL.md section 20.2), the oldest first, after a
-   * checkpoint. `readLogLines` reads them. A broken connection is resumed where it broke off.
+   * checkpoint. `readLogLines` reads them.
    */
   logBytes(range: LogRange = {}): AsyncGenerator<Uint8Array, void> {
-    return logBytes(this.#connection, checked(range, 'range'));
+    const { signal, ...query } = checked(range, 'range');
+    return lineBytes(this.#connection, '/api/log', query, signal);
   }
 
   /**
@@ -380,7 +381,9 @@ export class Gateway {
    * const { cursor } = follower;
    */
   follow<K extends Kind = Kind>(filters: FollowFilters<K> = {}): Follower<K> {
-    return new Follower(this.#connection, checked(filters, 'follow'), this.#reading);
+    const { longest } = this.#connection;
+    const reading = { query: this.#present, longest };
+    return new Follower(this.#connection, checked(filters, 'follow'), reading);
   }
 
   /**

@@ -4,32 +4,28 @@
  */
 export type { CatchUpDocument, Checkpoint, ConcernDocument } from '@open-presence/protocol';
 
-export type { CatchUpOptions } from './catch-up.ts';
-export type { ConnectionOptions, Query, QueryValue, Signal } from './connection.ts';
-export { type EntriesOf, type Entry, type EntryOf, isShortened, type RawNumber } from './entry.ts';
-export type { EntryFilters } from './entry-filters.ts';
+export type { CatchUpOptions, Presence, PresenceFilters } from './catch-up.ts';
+export type { ConnectionOptions, GatewayOptions, Query, QueryValue, Signal } from './connection.ts';
+export { type EntriesOf, type Entry, type EntryOf, isShortened, jsonText } from './entry.ts';
 export { type FollowFilters, Follower } from './follow.ts';
 export { Gateway } from './gateway.ts';
-export type { GatewayOptions } from './gateway-options.ts';
-export type { Presence, PresenceFilters } from './presence.ts';
-export type { ListingEnd, ListingFilters, Page, SearchResult } from './listing.ts';
+export type {
+  EntryFilters,
+  LineFilters,
+  ListingEnd,
+  ListingFilters,
+  Page,
+  SearchResult,
+} from './listing.ts';
 export {
   type ErrorCode,
   PresenceError,
   type PresenceErrorOptions,
   type ProblemDocument,
 } from './presence-error.ts';
-export type { LineFilters, LogRange } from './log/log-bytes.ts';
-export {
-  type LogLine,
-  type LogLines,
-  readLogLines,
-  withheldIn,
-  type WithheldMember,
-} from './log/log-lines.ts';
+export { type LogLine, type LogLines, readLogLines } from './log/log-lines.ts';
 export type { Cases, Withholding, WithholdingsOptions } from './log/withholdings.ts';
-export type { LogOptions } from './log/read-log.ts';
-export type { LineOpening } from './log/line-opening.ts';
+export type { LogOptions, LogRange } from './log/read-log.ts';
 export type { RetryListener } from './retry.ts';
 export type {
   Arrival,

@@ -1,22 +1,32 @@
 /**
  * Reads listings and search results of any length in flat memory: the gateway writes each element
- * on a line of its own (PROTOCOL.md sections 8.1 and 14.1). An answer that breaks off is read on
- * after its last element.
+ * on a line of its own (PROTOCOL.md sections 8.1 and 14.1).
  */
 import type { Kind } from '@open-presence/protocol';
 
-import type { Connection, Query, Signal } from './connection.ts';
-import type { EntryFilters } from './entry-filters.ts';
-import {
-  type EntriesOf,
-  type Entry,
-  parseEntry,
-  parseExactly,
-  shortenedEntry,
-  withNumericSeq,
-} from './entry.ts';
+import type { Connection, Query, QueryValue, Signal } from './connection.ts';
+import { type EntriesOf, type Entry, parseObject, shortenedEntry } from './entry.ts';
 import { type Line, readLines } from './lines.ts';
 import { PresenceError } from './presence-error.ts';
+
+type OneOrSeveral<Value> = Value | readonly Value[];
+
+/** What selects entries by what they are, in listings, searches and streams (PROTOCOL.md section 8.2). Several filters are combined with *and*; several rooms or kinds are alternatives. */
+export interface EntryFilters<K extends Kind = Kind> {
+  readonly since?: string | Date | undefined;
+  readonly room?: OneOrSeveral<string> | undefined;
+  readonly kind?: OneOrSeveral<K> | undefined;
+  readonly identity?: OneOrSeveral<string> | undefined;
+  readonly identityType?: OneOrSeveral<string> | undefined;
+  readonly seeking?: OneOrSeveral<string> | undefined;
+  readonly to?: OneOrSeveral<string> | undefined;
+  /** The id or the seq of an entry: only what answers it. */
+  readonly inReplyTo?: OneOrSeveral<string | number> | undefined;
+  /** The id or the seq of an entry: only the conversation that it belongs to. */
+  readonly thread?: OneOrSeveral<string | number> | undefined;
+  /** A name: only what is addressed to it, answers it or mentions it. */
+  readonly concerns?: OneOrSeveral<string> | undefined;
+}
 
 /** Where a listing ends (PROTOCOL.md sections 8.1 and 8.3). */
 export interface ListingEnd {
@@ -48,6 +58,9 @@ export interface ListingFilters<K extends Kind = Kind> extends EntryFilters<K>, 
   readonly with?: 'replies' | undefined;
 }
 
+/** Not those that are to come. */
+export type LineFilters = Omit<ListingFilters, 'wait' | 'with'>;
+
 /** One answer, with its entries in memory. */
 export interface Page<K extends Kind = Kind> extends ListingEnd {
   readonly entries: EntriesOf<K>[];
@@ -60,32 +73,22 @@ export interface SearchResult {
   readonly snippet: string;
 }
 
-/** How entries are parsed. */
-export interface ParseOptions {
+export interface ReadOptions extends Signal {
+  readonly query: Query;
   /** In bytes. A longer entry is given with the gateway's members only. */
   readonly longest: number;
-  /** Whether the visitors' numbers are given as they were spelled. */
-  readonly exactNumbers: boolean;
-}
-
-export interface ReadOptions extends ParseOptions, Signal {
-  readonly query: Query;
 }
 
 interface ListingRequest<Item> extends ReadOptions {
   readonly path: string;
+  /** Undefined for the best first, of which no cursor leads on. */
+  readonly order: QueryValue;
   readonly parse: (line: Line) => Item;
-  /** The query for what follows the last item. `count`: how many items were read. */
-  readonly resume: (query: Query, last: Item, count: number) => Query;
-  /** Of an item, if the newest come first. */
-  readonly seqOfNewest: (first: Item) => number | undefined;
+  readonly seqOf: (item: Item) => number;
 }
 
 /** In bytes: the entry of a result has at most 64 KiB, which other spellings may lengthen. */
 const LONGEST_RESULT = 1024 * 1024;
-
-/** How many items are asked for after the first failure. */
-const FIRST_PAGE = 256;
 
 /** See `Gateway.entries`. */
 export function listEntries(
@@ -94,13 +97,10 @@ export function listEntries(
 ): AsyncGenerator<Entry, ListingEnd> {
   return readListing<Entry>(connection, {
     ...options,
+    order: options.query['order'] ?? 'newest',
     path: '/api/entries',
-    parse: (line) => entryOf(line, options),
-    resume: (query, { seq }) => ({
-      ...query,
-      [query['order'] === 'oldest' ? 'after' : 'before']: seq,
-    }),
-    seqOfNewest: ({ seq }) => (options.query['order'] === 'oldest' ? undefined : seq),
+    parse: entryOf,
+    seqOf: ({ seq }) => seq,
   });
 }
 
@@ -121,102 +121,45 @@ export function searchEntries(
   connection: Connection,
   options: ReadOptions,
 ): AsyncGenerator<SearchResult, ListingEnd> {
-  let skipped = 0;
   return readListing<SearchResult>(connection, {
     ...options,
+    order: options.query['order'],
     path: '/api/search',
     longest: LONGEST_RESULT,
-    parse: (line) => resultOf(line, options),
-    resume: (query, { entry }, count) => {
-      if (query['order'] === 'oldest') return { ...query, after: entry.seq };
-      if (query['order'] === 'newest') return { ...query, before: entry.seq };
-      return { ...query, skip: (skipped += count) };
-    },
-    seqOfNewest: ({ entry }) => (options.query['order'] === 'newest' ? entry.seq : undefined),
+    parse: ({ text }) => parseJson(text) as SearchResult,
+    seqOf: ({ entry }) => entry.seq,
   });
 }
 
-/**
- * Throws at once if the first request is not answered. After a later failure, the rest is requested in pages,
- * which become smaller with each failure and larger with each success: so there is progress over
- * connections that never live as long as the whole answer takes.
- */
+/** Throws an answer that breaks off, with the cursor to go on from. */
 async function* readListing<Item>(
   connection: Connection,
-  request: ListingRequest<Item>,
+  { path, query, order, signal, longest, parse, seqOf }: ListingRequest<Item>,
 ): AsyncGenerator<Item, ListingEnd> {
-  const { signal, resume, seqOfNewest } = request;
-  const backoff = connection.backoff(signal);
-  let { query } = request;
-  let page = Number.POSITIVE_INFINITY;
-  /** Whoever goes on after the end of the listing needs what came while it was read in several answers. */
-  let newest: number | undefined;
-  let earliestHead = Number.POSITIVE_INFINITY;
-  for (let hasStarted = false; ;) {
-    const left = limitOf(query);
-    let last: Item | undefined;
-    let count = 0;
-    try {
-      const response = await connection.send(request.path, {
-        query: withLimit(query, page),
-        headers: { Accept: 'application/json' },
-        signal,
-      });
-      hasStarted = true;
-      const items = answerItems(connection.bytes(response, signal), request, connection);
-      for (let step = await items.next(); ; step = await items.next()) {
-        if (step.done === true) {
-          if (count < page || count === left) return endBefore(step.value, earliestHead);
-          page *= 2;
-          break;
-        }
-        backoff.reset();
-        last = step.value;
-        count += 1;
-        newest ??= seqOfNewest(last);
-        yield step.value;
-      }
-    } catch (error) {
-      if (!hasStarted) throw error;
-      await backoff.pause(error);
-      earliestHead = newest ?? earliestHead;
-      page = Math.min(FIRST_PAGE, Math.max(1, Math.floor(page / 2)));
-    }
-    if (last !== undefined) query = { ...resume(query, last, count), ...limitedTo(left - count) };
-  }
-}
-
-function endBefore(end: ListingEnd, earliest: number): ListingEnd {
-  const { head, known } = end;
-  const bounded = { ...end, head: Math.min(head, earliest) };
-  return known === undefined ? bounded : { ...bounded, known: Math.min(known, earliest) };
-}
-
-function limitOf({ limit }: Query): number {
-  return typeof limit === 'number' ? limit : Number.POSITIVE_INFINITY;
-}
-
-function limitedTo(limit: number): Query {
-  return Number.isFinite(limit) ? { limit } : {};
-}
-
-function withLimit(query: Query, limit: number): Query {
-  return { ...query, ...limitedTo(Math.min(limit, limitOf(query))) };
-}
-
-async function* answerItems<Item>(
-  bytes: AsyncIterable<Uint8Array>,
-  { longest, parse }: ListingRequest<Item>,
-  connection: Connection,
-): AsyncGenerator<Item, ListingEnd> {
+  const headers = { Accept: 'application/json' };
+  const response = await connection.send(path, { query, headers, signal });
   let notes: ListingEnd['notes'];
-  for await (const line of readLines(bytes, longest)) {
-    if (line.text.startsWith(']')) return parseEnd(line.text, notes);
-    // The first line opens the list.
-    if (line.isCut || !line.text.endsWith('[')) yield parse(withoutComma(line));
-    else ({ notes } = parseJson(`${line.text}]}`) as Pick<ListingEnd, 'notes'>);
+  let last: Item | undefined;
+  try {
+    for await (const line of readLines(connection.bytes(response, signal), longest)) {
+      if (line.text.startsWith(']')) return parseEnd(line.text, notes);
+      // The first line opens the list.
+      if (!line.isCut && line.text.endsWith('['))
+        ({ notes } = parseJson(`${line.text}]}`) as Pick<ListingEnd, 'notes'>);
+      else yield (last = parse(withoutComma(line)));
+    }
+    throw connection.unreachable(new Error('the answer broke off'));
+  } catch (error) {
+    const isBroken = error instanceof PresenceError && error.code === 'unreachable';
+    const cursorName = { newest: 'before', oldest: 'after' }[String(order)];
+    if (!isBroken || last === undefined || cursorName === undefined) throw error;
+    throw brokenOff(error, cursorName, seqOf(last));
   }
-  throw connection.unreachable(new Error('the answer broke off'));
+}
+
+function brokenOff(cause: PresenceError, name: string, seq: number): PresenceError {
+  const message = `${cause.message}. Go on with ${name}=${seq}.`;
+  return new PresenceError('unreachable', message, { cause, cursor: { [name]: seq } });
 }
 
 function withoutComma({ text, isCut }: Line): Line {
@@ -235,40 +178,21 @@ function parseEnd(line: string, notes: ListingEnd['notes']): ListingEnd {
 }
 
 /** Reads one line of a listing. */
-export function entryOf({ text, isCut }: Line, { exactNumbers }: ParseOptions): Entry {
-  if (!isCut) return parsed(text, () => parseEntry(text, exactNumbers));
+export function entryOf({ text, isCut }: Line): Entry {
+  if (!isCut) return parseJson(text) as Entry;
   const entry = shortenedEntry(text);
   if (entry === undefined) throw notJson(text);
   return entry;
 }
 
-/** Reads one line of search results. */
-function resultOf({ text }: Line, { exactNumbers }: ParseOptions): SearchResult {
-  return parsed(text, () => {
-    if (!exactNumbers) return JSON.parse(text) as SearchResult;
-    const { entry, snippet } = parseExactly(text) as SearchResult;
-    return { entry: withNumericSeq(entry), snippet };
-  });
-}
-
+/** Of an object. */
 export function parseJson(text: string): unknown {
-  return parsed(text, () => JSON.parse(text) as unknown);
-}
-
-function parsed<T>(text: string, parse: () => T): T {
-  try {
-    const value = parse();
-    if (typeof value === 'object' && value !== null) return value;
-  } catch {
-    // The error below says so.
-  }
-  throw notJson(text);
+  const value = parseObject(text);
+  if (value === undefined) throw notJson(text);
+  return value;
 }
 
 function notJson(text: string): PresenceError {
-  // Some proxies end an answer as if it were whole where it broke off.
-  if (text.startsWith('{"'))
-    return new PresenceError('unreachable', `The answer broke off in ${text.slice(0, 200)}`);
   const message = `The answer has a line that is no JSON object: ${text.slice(0, 200)}`;
   return new PresenceError('unexpected-answer', message);
 }

@@ -23,7 +23,7 @@ export interface PresenceErrorOptions extends ErrorOptions {
   readonly status?: number;
   readonly problem?: ProblemDocument;
   readonly retryAfterMs?: number | undefined;
-  readonly seq?: number;
+  readonly cursor?: { readonly after?: number; readonly before?: number };
 }
 
 /**
@@ -46,8 +46,8 @@ export class PresenceError extends Error {
   readonly problem: ProblemDocument | undefined;
   /** How long the gateway asks to wait. */
   readonly retryAfterMs: number | undefined;
-  /** The entry that is concerned, where it is one of a log that was verified. */
-  readonly seq: number | undefined;
+  /** Of a listing that broke off: the filter to go on with, after its last entry. */
+  readonly cursor: PresenceErrorOptions['cursor'];
 
   constructor(code: ErrorCode, message: string, options: PresenceErrorOptions = {}) {
     super(message, options);
@@ -56,7 +56,7 @@ export class PresenceError extends Error {
     this.status = options.status;
     this.problem = options.problem;
     this.retryAfterMs = options.retryAfterMs;
-    this.seq = options.seq;
+    this.cursor = options.cursor;
   }
 
   /** Everything that is wrong with the request, with JSON pointers into the body (RFC 6901). */
@@ -79,8 +79,10 @@ const LASTING = /CERT|UNABLE_TO_VERIFY|WRONG_VERSION_NUMBER|ERR_INVALID_URL/;
  */
 export function isLasting(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
-  const { message, cause } = error;
+  const { name, message, cause } = error;
   if ('code' in error && LASTING.test(String(error.code))) return true;
+  // A `Blob` whose file has changed.
+  if (name === 'NotReadableError') return true;
   const isRefused = message === 'fetch failed' && cause instanceof Error && cause.name === 'Error';
   return (isRefused && !('code' in cause)) || isLasting(cause);
 }
@@ -118,13 +120,11 @@ export function isProblem(value: Partial<ProblemDocument> | null): value is Prob
   return isText && Array.isArray(faults) && faults.every((fault) => typeof fault === 'object');
 }
 
-/** `Retry-After` (RFC 9110 section 10.2.3): seconds, or a date on the clock of what has answered. */
+/** `Retry-After` (RFC 9110 section 10.2.3): seconds, or a date. */
 function retryAfter(headers: Headers): number | undefined {
   const value = headers.get('retry-after');
   if (value === null || value.trim() === '') return undefined;
   const seconds = Number(value);
-  // Pages of other sites cannot read `Date`.
-  const now = Date.parse(headers.get('date') ?? '') || Date.now();
-  const wait = Number.isNaN(seconds) ? Date.parse(value) - now : seconds * 1000;
+  const wait = Number.isNaN(seconds) ? Date.parse(value) - Date.now() : seconds * 1000;
   return Number.isNaN(wait) ? undefined : Math.max(0, wait);
 }

@@ -11,11 +11,11 @@ import { PresenceError } from './presence-error.ts';
 export async function readEntry(
   connection: Connection,
   id: string | number,
-  { query, signal, ...parsing }: ReadOptions,
+  { query, signal, longest }: ReadOptions,
 ): Promise<Entry> {
   const response = await connection.send(entryPath(id), { query, signal });
   const bytes = connection.bytes(response, signal);
-  return entryOf(await readWhole(bytes, parsing.longest), parsing);
+  return entryOf(await readWhole(bytes, longest));
 }
 
 /** See `Gateway.entryBytes`. */
@@ -24,27 +24,8 @@ export async function* entryBytes(
   id: string | number,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<Uint8Array, void> {
-  const path = entryPath(id);
-  const backoff = connection.backoff(signal);
-  let tag: string | null = null;
-  for (let from = 0; ;) {
-    try {
-      // Ranges are of the uncompressed entry (PROTOCOL.md section 9).
-      const headers = { Range: `bytes=${from}-`, ...(tag === null ? {} : { 'If-Range': tag }) };
-      const response = await connection.send(path, { headers, signal });
-      if (from > 0 && response.status !== 206) throw changed(id);
-      tag = response.headers.get('etag');
-      for await (const chunk of connection.bytes(response, signal)) {
-        from += chunk.length;
-        backoff.reset();
-        yield chunk;
-      }
-      return;
-    } catch (error) {
-      if (from === 0) throw error;
-      await backoff.pause(error);
-    }
-  }
+  const response = await connection.send(entryPath(id), { signal });
+  yield* connection.bytes(response, signal);
 }
 
 /**
@@ -55,9 +36,4 @@ function entryPath(id: string | number): string {
   const named = (referencedId(String(id)) ?? String(id)).toWellFormed();
   if (!['', '.', '..'].includes(named)) return `/api/entries/${encodeURIComponent(named)}`;
   throw new PresenceError('not-found', `Cannot read entry "${id}": no entry has this id.`);
-}
-
-function changed(id: string | number): PresenceError {
-  const message = `The entry ${id} has changed while it was read: read it again from its beginning.`;
-  return new PresenceError('unexpected-answer', message);
 }

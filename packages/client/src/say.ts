@@ -2,7 +2,7 @@
 import type { FirstContact, Kind, OwnMembers } from '@open-presence/protocol';
 
 import { type Connection, LONGEST, type Signal } from './connection.ts';
-import { type Entry, type EntryOf, parseEntry, withNumericSeq } from './entry.ts';
+import type { Entry, EntryOf } from './entry.ts';
 import { readLines, SHORT } from './lines.ts';
 import { parseJson } from './listing.ts';
 import {
@@ -67,30 +67,25 @@ export type SaidResult =
 const BATCH_SIZE = 512 * 1024;
 const BATCH_ENTRIES = 1000;
 
-/**
- * Resolves once the entry is durable. Repeats the request on any failure that may pass. `members`: or a
- * `Blob` with the JSON text of the entry.
- */
+/** Resolves once the entry is durable. Repeats the request on any failure that may pass. */
 export async function say<K extends Kind>(
   connection: Connection,
   kind: K,
-  members: Members | Blob,
+  members: Members,
   { signal, idempotencyKey = newKey(), retry = true, minimal = false }: SayOptions,
 ): Promise<Stored<K>> {
-  const body = members instanceof Blob ? members : bodyOf(members);
-  const isForm = body !== members && body instanceof Blob;
+  const body = bodyOf(members);
   const headers = {
-    'Content-Type': isForm ? body.type : 'application/json',
+    'Content-Type': body instanceof Blob ? body.type : 'application/json',
     'Idempotency-Key': headerValue(idempotencyKey),
     ...(minimal ? { Prefer: 'return=minimal' } : {}),
   };
   const backoff = connection.backoff(signal);
   for (;;) {
     try {
-      const parse = connection.exactNumbers ? parseStored : undefined;
       // It is stored, however short the answers are that the caller wants to hold.
       const longest = Math.max(LONGEST, connection.longest);
-      const request = { method: 'POST', headers, body, longest, signal, parse } as const;
+      const request = { method: 'POST', headers, body, longest, signal } as const;
       const stored = await connection.json<Partial<Stored<K>>>(`/api/${kind}`, request);
       if (isStored(stored)) return stored;
       throw notStored(connection);
@@ -105,19 +100,9 @@ function isStored<K extends Kind>(answer: Partial<Stored<K>>): answer is Stored<
   return typeof answer.id === 'string';
 }
 
-/** Of a redirect other than 307 and 308, `fetch` makes a request that reads, whose answer is a success. */
 function notStored({ address }: Connection): PresenceError {
   const message = `What answers at ${address} has not stored this entry: it is no gateway, or it redirects elsewhere and loses what is sent. Give the address of the gateway itself.`;
   return new PresenceError('unexpected-answer', message);
-}
-
-/** With the visitor's numbers as they are spelled, and also those of companions. */
-function parseStored(text: string): Entry {
-  const stored = parseEntry(text, true);
-  const { kind, companions } = stored;
-  if (kind === 'resonance' && Array.isArray(companions))
-    for (const companion of companions as Entry[]) withNumericSeq(companion);
-  return stored;
 }
 
 /**
@@ -125,11 +110,7 @@ function parseStored(text: string): Entry {
  * `FormData`: in Node.js, a request with one never ends if a file in it cannot be read.
  */
 function bodyOf(members: Members): string | Blob {
-  if (!Object.values(members).some((value) => value instanceof Blob))
-    return jsonOf(
-      members,
-      (name) => new TypeError(`A text that is a Blob cannot be within another member ("${name}").`),
-    );
+  if (!Object.values(members).some((value) => value instanceof Blob)) return jsonOf(members);
   const boundary = newKey();
   const parts: (string | Blob)[] = [];
   for (const [name, value] of Object.entries(members)) {
@@ -203,38 +184,27 @@ async function sendBatch(
     'Idempotency-Key': headerValue(key),
   };
   const backoff = connection.backoff(signal);
-  let most = lines.length;
-  while (outcomes.size < lines.length) {
+  for (;;) {
     const known = outcomes.size;
-    const unknown = [...lines.keys()].filter((index) => !outcomes.has(index));
-    const sent = new Set(unknown.slice(0, most));
     try {
       // Blank lines count, so that each line keeps its number, which is a part of its key.
-      const body = lines
-        .map((line, index) => (sent.has(index) ? line : ''))
-        .join('\n')
-        .trimEnd();
+      const body = lines.map((line, index) => (outcomes.has(index) ? '' : line)).join('\n');
       const request = { method: 'POST', headers, body, signal } as const;
       const response = await connection.send(`/api/${kind}`, request);
       for await (const { text } of readLines(connection.bytes(response, signal), SHORT)) {
         const { index, outcome } = parseOutcome(text, lines.length);
-        if (outcomes.has(index) || !sent.has(index)) throw noOutcome(text);
+        if (outcomes.has(index)) throw noOutcome(text);
         if ('error' in outcome && outcome.error.isTemporary) throw outcome.error;
         outcomes.set(index, outcome);
-        if (outcomes.size === known + sent.size) break;
       }
-      if (outcomes.size < known + sent.size)
-        throw connection.unreachable(new Error('the answer broke off'));
-      most *= 2;
+      if (outcomes.size === lines.length) return lines.flatMap((_, at) => outcomes.get(at) ?? []);
+      throw connection.unreachable(new Error('the answer broke off'));
     } catch (error) {
       if (!retry) throw error;
       if (outcomes.size > known) backoff.reset();
       await backoff.pause(error);
-      // Fewer, over connections that never live for as long as all of them take.
-      most = Math.max(1, Math.floor(sent.size / 2));
     }
   }
-  return lines.flatMap((_, index) => outcomes.get(index) ?? []);
 }
 
 /** `count`: of the lines that were sent. */
@@ -261,10 +231,8 @@ async function* batches(
 ): AsyncGenerator<string[]> {
   let lines: string[] = [];
   let size = 0;
-  let index = -1;
   for await (const members of entries) {
-    index += 1;
-    const line = jsonOf(members, (name) => blobInLine(index, name));
+    const line = jsonOf(members);
     if (lines.length === BATCH_ENTRIES || (lines.length > 0 && size + line.length > BATCH_SIZE)) {
       yield lines;
       lines = [];
@@ -280,9 +248,8 @@ async function* batches(
 const JSON_TYPES = new Set(['Object', 'Array', 'String', 'Number', 'Boolean', 'Null', 'Undefined']);
 
 /** Throws for what would be stored as something else: a Blob or a Promise as {}, NaN as null. */
-function jsonOf(members: Members, blobError: (name: string) => TypeError): string {
+function jsonOf(members: Members): string {
   return JSON.stringify(members, (name, value: unknown) => {
-    if (value instanceof Blob) throw blobError(name);
     const isNumber = typeof value === 'number';
     if (isNumber ? Number.isFinite(value) : JSON_TYPES.has(typeOf(value))) return value;
     throw new TypeError(`Cannot store "${name}": JSON has no ${isNumber ? value : typeOf(value)}.`);
@@ -291,12 +258,6 @@ function jsonOf(members: Members, blobError: (name: string) => TypeError): strin
 
 function typeOf(value: unknown): string {
   return Object.prototype.toString.call(value).slice(8, -1);
-}
-
-function blobInLine(index: number, name: string): TypeError {
-  return new TypeError(
-    `Entry ${index} has a Blob ("${name}"), which does not fit in a line of JSON: store that entry by itself (leaveTrace, plantSeed, whisper), or give the text of the Blob.`,
-  );
 }
 
 function newKey(): string {

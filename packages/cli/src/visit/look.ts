@@ -1,4 +1,5 @@
 /** `presence who`, `rooms` and `search`. */
+import { jsonText } from '@open-presence/client';
 import { portableJson } from '@open-presence/protocol';
 import { Command, Option } from 'commander';
 
@@ -90,7 +91,7 @@ async function find(
   let count = 0;
   for await (const result of gateway.search(words.join(' '), { limit: most, order, signal })) {
     count += 1;
-    await output.write(isPretty ? entryView(result.entry, output) : `${portableJson(result)}\n`);
+    await output.write(isPretty ? entryView(result.entry, output) : `${jsonText(result)}\n`);
   }
   if (isPretty && count === 0) notify('Nothing was found.');
 }

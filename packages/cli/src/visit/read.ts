@@ -1,6 +1,6 @@
 /** `presence read`, `inbox`, `entry` and `watch`: show what was said, and what is said from now on. */
-import { type Entry, isShortened, type ListingFilters } from '@open-presence/client';
-import { isKind, portableJson } from '@open-presence/protocol';
+import { type Entry, isShortened, jsonText, type ListingFilters } from '@open-presence/client';
+import { isKind } from '@open-presence/protocol';
 import { Command, Option } from 'commander';
 
 import type { ProcessContext } from '../process-context.ts';
@@ -142,7 +142,7 @@ async function print(at: Visit, entry: Entry): Promise<void> {
   const { output, json } = at;
   if (output.isTerminal && !json) await output.write(entryView(entry, output));
   else if (isShortened(entry)) await writeWhole(at, entry.id);
-  else await output.write(`${portableJson(entry)}\n`);
+  else await output.write(`${jsonText(entry)}\n`);
 }
 
 /** Writes an entry of any length, as the visitor spelled it. */

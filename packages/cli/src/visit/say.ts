@@ -1,6 +1,6 @@
 /** `presence hello`, `trace`, `seed`, `whisper` and `reply`: say something, of any length. */
-import type { Members, Stored } from '@open-presence/client';
-import { type Kind, portableJson } from '@open-presence/protocol';
+import { jsonText, type Members, type Stored } from '@open-presence/client';
+import type { Kind } from '@open-presence/protocol';
 import { Command, InvalidArgumentError, Option } from 'commander';
 
 import { reasonOf } from '../exit-codes.ts';
@@ -123,7 +123,7 @@ async function say({ text, options, context }: Saying, store: Say): Promise<void
     const stored = await store(members, at, options);
     const { output, json } = at;
     const isPretty = output.isTerminal && !json;
-    await output.write(isPretty ? entryView(stored, output) : `${portableJson(stored)}\n`);
+    await output.write(isPretty ? entryView(stored, output) : `${jsonText(stored)}\n`);
   };
   await visit(context, options, sayIt, { says: true });
 }
@@ -158,7 +158,7 @@ async function greet(
     await remember(configurationFolder, { url, identity }).catch((error: unknown) =>
       notify(`Later commands will not know the name: ${reasonOf(error)}`),
     );
-  if (json || !output.isTerminal) return await output.write(`${portableJson(arrival)}\n`);
+  if (json || !output.isTerminal) return await output.write(`${jsonText(arrival)}\n`);
   const { welcome, companions, next: _, ...entry } = arrival;
   await output.write(`${safeText(welcome)}\n\n${entryView(entry, output)}`);
   if (companions.length > 0) await output.write('Others who seek the same:\n\n');

@@ -113,7 +113,6 @@ export async function visit(
   const gateway = new Gateway(address, {
     identity: name,
     seen: isRemembered ? remembered.seen : undefined,
-    exactNumbers: true,
     onRetry(error, delayMs) {
       const now = performance.now();
       const isNew = now - lastFailure > NEW_FAILURE_MS;

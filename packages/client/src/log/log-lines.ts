@@ -7,7 +7,57 @@
 import type { Checkpoint } from '@open-presence/protocol';
 
 import { PresenceError } from '../presence-error.ts';
-import { type LineOpening, readOpening } from './line-opening.ts';
+
+/** What stands in a line before the visitor's members. Positions are in the text. */
+interface LineOpening {
+  /** The link of this entry, in hex. */
+  readonly link: string;
+  /** In hex; undefined where the entry cannot be verified, or was withheld. */
+  readonly salt: string | undefined;
+  /** Of a withheld entry, the digest of its salt and body, in hex. */
+  readonly digest: string | undefined;
+  /** Of a withheld entry that was an answer: the seq of the entry that begins its thread, in hex. */
+  readonly thread: string | undefined;
+  /** Hash of the idempotency key's column, in hex. */
+  readonly key: string | undefined;
+  readonly id: string;
+  readonly seq: number;
+  readonly kind: string;
+  readonly room: string;
+  readonly timestamp: string;
+  /** Where the entry begins. */
+  readonly start: number;
+  /** The index after the gateway's own members. */
+  readonly end: number;
+}
+
+const OPENING =
+  /\{"link":"([\da-f]{64})"(?:,"salt":"([\da-f]{32})")?(?:,"digest":"([\da-f]{64})")?(?:,"thread":"([\da-f]{16})")?(?:,"key":"([\da-f]{64})")?,"entry":(\{"id":"([\da-f-]{36})","seq":(\d{1,16}),"kind":"([a-z]+)","room":"([^"\\]+)","timestamp":"([^"\\]+)")/y;
+
+/** Undefined for what is no such line. `text`: one character for each byte. `from`: where the line begins. */
+function readOpening(text: string, from: number): LineOpening | undefined {
+  OPENING.lastIndex = from;
+  const found = OPENING.exec(text);
+  if (found === null) return undefined;
+  const [, link = '', salt, digest, thread, key, own = '', id = '', seq, kind = ''] = found;
+  const [room = '', timestamp = ''] = found.slice(10);
+  const end = OPENING.lastIndex;
+  const start = end - own.length;
+  return {
+    link,
+    salt,
+    digest,
+    thread,
+    key,
+    id,
+    seq: Number(seq),
+    kind,
+    room,
+    timestamp,
+    start,
+    end,
+  };
+}
 
 /** A line of a log. Its bytes are valid until the next lines are requested. */
 export interface LogLine extends Omit<LineOpening, 'start' | 'end'> {
@@ -17,13 +67,6 @@ export interface LogLine extends Omit<LineOpening, 'start' | 'end'> {
   readonly body: Uint8Array | undefined;
   /** The same in pieces, whatever its size. That of a long line can be read once. */
   chunks(): AsyncGenerator<Uint8Array, void>;
-}
-
-/** In place of what a visitor said that was taken away. */
-export interface WithheldMember {
-  /** RFC 3339. */
-  readonly at: string;
-  readonly reason: string;
 }
 
 export interface LogLines {
@@ -41,7 +84,6 @@ const BRACE = 0x7d;
 /** What follows the visitor's members: the brace of the entry, and that of the line. */
 const CLOSING = 2;
 const EMPTY = new Uint8Array(0);
-const WITHHELD = '"withheld":';
 
 const NO_CHECKPOINT = 'is no checkpoint, with which a log begins: these may be entries alone';
 
@@ -53,23 +95,6 @@ export async function readLogLines(bytes: AsyncIterable<Uint8Array>): Promise<Lo
   } catch (error) {
     await reader.close();
     throw error;
-  }
-}
-
-/**
- * When and why the entry was withheld (PROTOCOL.md section 4.7). Undefined if the line says otherwise, or
- * something else too.
- */
-export function withheldIn({ digest, salt, body }: LogLine): WithheldMember | undefined {
-  if (digest === undefined || salt !== undefined || body === undefined) return undefined;
-  const text = new TextDecoder().decode(body);
-  if (!text.startsWith(WITHHELD)) return undefined;
-  try {
-    const { at, reason, ...others } = JSON.parse(text.slice(WITHHELD.length)) as WithheldMember;
-    const isWhole = typeof at === 'string' && typeof reason === 'string';
-    return isWhole && Object.keys(others).length === 0 ? { at, reason } : undefined;
-  } catch {
-    return undefined;
   }
 }
 

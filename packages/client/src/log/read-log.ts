@@ -7,12 +7,28 @@ import { PresenceError } from '../presence-error.ts';
 import { SilenceTimer } from '../silence-timer.ts';
 import { checkpointIn, type LogLine, readLogLines } from './log-lines.ts';
 
-export interface LogOptions extends Signal {
+/** Which part of a log. */
+export interface LogRange extends Signal {
   /** Begins after this entry: 0 by default. */
   readonly after?: number | undefined;
   readonly limit?: number | undefined;
+}
+
+export interface LogOptions extends LogRange {
   /** Whether to go on with new entries as they are stored, until the signal is aborted. */
   readonly live?: boolean | undefined;
+}
+
+/** The bytes of an answer in lines. Throws where it breaks off. */
+export async function* lineBytes(
+  connection: Connection,
+  path: '/api/log' | '/api/entries',
+  query: Query,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<Uint8Array, void> {
+  const headers = { Accept: 'application/x-ndjson' };
+  const response = await connection.send(path, { query, headers, signal });
+  yield* connection.bytes(response, signal);
 }
 
 /** Yields the position after which lines begin, then lines. Throws when the connection breaks. */
@@ -72,12 +88,12 @@ async function* linesOf(
   silence: SilenceTimer,
 ): AsyncGenerator<Uint8Array, void> {
   const { signal } = silence;
-  const headers = { Accept: isLive ? 'text/event-stream' : 'application/x-ndjson' };
-  const response = await connection.send('/api/log', { query: { after, limit }, headers, signal });
-  const bytes = connection.bytes(response, signal);
-  if (!isLive) return yield* bytes;
+  const query = { after, limit };
+  if (!isLive) return yield* lineBytes(connection, '/api/log', query, signal);
+  const headers = { Accept: 'text/event-stream' };
+  const response = await connection.send('/api/log', { query, headers, signal });
   silence.restart();
-  yield* dataLines(bytes, silence);
+  yield* dataLines(connection.bytes(response, signal), silence);
 }
 
 const LF = 0x0a;
