@@ -88,7 +88,8 @@ export async function say<K extends Kind>(
       const request = { method: 'POST', headers, body, longest, signal } as const;
       const stored = await connection.json<Partial<Stored<K>>>(`/api/${kind}`, request);
       if (isStored(stored)) return stored;
-      throw notStored(connection);
+      const message = `What answers at ${connection.address} is no gateway: it has stored nothing.`;
+      throw new PresenceError('unexpected-answer', message);
     } catch (error) {
       if (!retry) throw error;
       await backoff.pause(error);
@@ -98,11 +99,6 @@ export async function say<K extends Kind>(
 
 function isStored<K extends Kind>(answer: Partial<Stored<K>>): answer is Stored<K> {
   return typeof answer.id === 'string';
-}
-
-function notStored({ address }: Connection): PresenceError {
-  const message = `What answers at ${address} has not stored this entry: it is no gateway, or it redirects elsewhere and loses what is sent. Give the address of the gateway itself.`;
-  return new PresenceError('unexpected-answer', message);
 }
 
 /**

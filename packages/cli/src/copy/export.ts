@@ -160,6 +160,7 @@ async function openSelection(
   const own = url === undefined ? await gatewayOn(context, data) : undefined;
   const bytes = new Gateway(url ?? own?.address ?? '').entryLines({
     ...selection,
+    order: 'oldest',
     after,
     limit,
     signal,
