@@ -20,7 +20,6 @@ interface TypedMembers {
 interface CommonMembers {
   readonly to?: string | readonly string[] | null;
   readonly inReplyTo?: string | number | null;
-  /** The gateway has lost the visitor's members (PROTOCOL.md section 4.6). */
   /** What was said was taken away (PROTOCOL.md section 4.7): `Gateway.withholdings` lists what really was. */
   readonly withheld?: { readonly at: string; readonly reason: string };
   /** What the gateway has to say of an entry that was just stored (section 7.9). */
