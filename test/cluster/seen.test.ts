@@ -171,7 +171,10 @@ test(
         const headers = { Accept: 'text/event-stream', 'Last-Event-ID': String(seq) };
         return await (await fetch(`${behind.url}/api/events?limit=0`, { headers })).text();
       };
-      await seenBehind(read, ({ seq }) => new RegExp(`data: \\{"head":${seq},"log":"[^"]+","cases":\\d+\\}\\n`));
+      await seenBehind(
+        read,
+        ({ seq }) => new RegExp(`data: \\{"head":${seq},"log":"[^"]+","cases":\\d+\\}\\n`),
+      );
     });
   },
 );
