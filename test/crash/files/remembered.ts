@@ -106,7 +106,9 @@ export class Remembered {
         }
       });
     }
-    await attempt(async () => this.#compareCounts(log, mayLack ? lost.size : 0));
+    // Where a listing was refused, nobody can tell how many it lacks.
+    const lacked = errors.length > 0 ? Number.POSITIVE_INFINITY : lost.size;
+    await attempt(async () => this.#compareCounts(log, mayLack ? lacked : 0));
     await attempt(async () => {
       if (!mayLag) await untilCaughtUp(log, mayRefuse ? REFUSAL_MS : PATIENCE_MS);
       await this.#compareSearch(log, lost);

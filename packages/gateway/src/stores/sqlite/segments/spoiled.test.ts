@@ -17,15 +17,15 @@ import { indexFile, openIndex } from './segment-database.ts';
 import { SegmentReader, type SpoiledSegment } from './segment-reader.ts';
 import { Segments } from './segments.ts';
 
-const COUNT = 'SELECT count(*) AS count FROM newest';
+const COUNT = 'SELECT count(*) AS count FROM answered';
 
-/** Puts an index with this many identities in the place of the one before. */
-function putIndex(paths: DataPaths, identities: number): void {
+/** Puts an index with this many answered entries in the place of the one before. */
+function putIndex(paths: DataPaths, answered: number): void {
   const file = indexFile(paths, 0);
   mkdirSync(dirname(file), { recursive: true });
   const db = openIndex(`${file}.new`);
-  const insert = db.prepare('INSERT INTO newest VALUES (?, 1)');
-  for (let at = 0; at < identities; at += 1) insert.run(Buffer.from(`${at}`));
+  const insert = db.prepare('INSERT INTO answered VALUES (?)');
+  for (let at = 0; at < answered; at += 1) insert.run(at);
   db.close();
   renameSync(`${file}.new`, file);
 }
@@ -38,16 +38,16 @@ for (const mark of ['', 'sealed'] as const)
         readonly shared: SharedState;
         readonly reader: SegmentReader;
         readonly reported: SpoiledSegment[];
-        readonly put: (identities: number) => void;
+        readonly put: (answered: number) => void;
       } & AsyncDisposable
     > => {
       const folder = await dataFolder();
       const [paths, shared] = [dataPathsIn(folder.path), new SharedState()];
       const reported: SpoiledSegment[] = [];
       const reader = new SegmentReader(paths, shared.segments, (spoiled) => reported.push(spoiled));
-      const put = (identities: number): void => {
+      const put = (answered: number): void => {
         shared.segments.withdraw(0);
-        putIndex(paths, identities);
+        putIndex(paths, answered);
         shared.segments.publish(0, fingerprintOf(statSync(indexFile(paths, 0))), mark);
       };
       const dispose = async (): Promise<void> => {

@@ -20,9 +20,11 @@ const MAKE = `BEGIN IMMEDIATE;
   ) GROUP BY island;
   COMMIT`;
 
-/** Makes the ranges of all that is withheld: another version, a repair or a restore may have left others. */
+const ARE_NONE = 'SELECT 1 WHERE NOT EXISTS (TABLE withheld) AND NOT EXISTS (TABLE withheld_ranges)';
+
+/** Makes the ranges of all that is withheld: another version or a restore may have left others. */
 export function makeRanges(log: DatabaseSync): void {
-  log.exec(MAKE);
+  if (log.prepare(ARE_NONE).get() === undefined) log.exec(MAKE);
 }
 
 const AT = 'SELECT first, last FROM withheld_ranges WHERE first <= ? ORDER BY first DESC LIMIT 1';
