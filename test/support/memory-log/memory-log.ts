@@ -112,10 +112,11 @@ class MemoryLog implements Log {
       return { outcome: isSame ? 'repeated' : 'conflict', metadata };
     }
     const metadata = this.#nextMetadata(kind, room);
-    const names = new Set(facetsOf(draft));
+    // Only the facet of what it answers is an id or a seq, with the versions 7 and 2 of a UUID.
+    const names = new Set([...facetsOf(draft)].filter((one) => /^.{12}[27]/.test(one)));
     const isAnswered = ({ metadata: { id, seq } }: StoredEntry): boolean =>
       [id, String(seq)].some((name) => names.has(hex(facet('inReplyTo', name))));
-    const parent = this.#entries.find(isAnswered);
+    const parent = names.size === 0 ? undefined : this.#entries.find(isAnswered);
     const place = { metadata, thread: parent?.thread ?? metadata.seq, answered: parent };
     const stored = storedEntry(draft, place, this.linkAt(this.head()));
     this.#entries.push(stored);
