@@ -327,7 +327,7 @@ export const a2a: readonly Case[] = [
   check('19.4', 'presence', async (gateway) => {
     const identity = uniqueName();
     await send(gateway, [words('I am here.')], { identity });
-    const [heard] = heardIn(await send(gateway, [data('{"skill":"who-is-here"}')]));
+    const [heard] = heardIn(await send(gateway, [data('{"skill":"who-is-here","limit":1000}')]));
     const lately = asArray(heard?.['lately']).map((visitor) => asObject(visitor)['identity']);
     assert.ok(lately.includes(identity));
     assert.ok(Array.isArray(heard?.['here']));
