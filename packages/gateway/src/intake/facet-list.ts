@@ -8,7 +8,7 @@ import { FACET_SIZE, type Facet } from '../log/facet.ts';
  */
 const MAX_FACETS = 25_000;
 
-/** The facets of one member of a body, joined, in bytes that grow: so many objects would be a lot of garbage. */
+/** The facets of one member of a body, joined in one growing buffer: an object for each would be a lot of garbage. */
 export class FacetList {
   readonly filter: Filter;
   #count = 0;

@@ -94,7 +94,7 @@ export async function catchUp(app: OthersContext, query: CatchUpQuery): Promise<
   const { found, older } = await lookThrough(log, query, { ...range, before });
   const others = await othersOf(app, range, budget * OTHERS_SHARE);
   const request = { identity, budget, ...(after === undefined ? {} : { after }) };
-  /** With so many of those that were found, and a way to what is before `last`. */
+  /** With this many of the entries found, and a way to what is before `last`. */
   const answer = (shown: readonly ConcernDocument[], taken: number, last?: Seq): CatchUp => {
     const next = last === undefined ? null : { ...request, before: last };
     const what = after === undefined ? 'more, not answered yet' : 'more that concern you';

@@ -7,7 +7,7 @@ import { toJsonObject } from '../../json/json-object.ts';
 /** How many of the newest entries are looked at. */
 export const MAX_LOOKED_AT = 1000;
 
-/** An index is asked for the answers to so many entries together: it looks up long lists once for each page. */
+/** Answers to this many entries are looked up together: the index reads long lists once for each lookup. */
 const ASKED_TOGETHER = 64;
 
 export interface ConcernRange {
