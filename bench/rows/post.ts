@@ -29,7 +29,7 @@ const LOADS: readonly Load[] = [
   { connections: 512, echoTarget: 0.8, webdisTarget: 1.6 },
 ];
 const WITHOUT_INDEXING_TARGET = 1;
-const INDEXING_THREADS: ReadonlySet<string> = new Set(['segments-thread']);
+const INDEXING_THREADS: ReadonlySet<string> = new Set(['index-thread']);
 
 interface StoringPeer {
   readonly name: string;

@@ -2,7 +2,7 @@
  * Searches of rare and frequent words among a million garden entries in several languages; the speed
  * of indexing, and its effect on POST.
  */
-import { readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, rename, rm, rmdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import type { BenchContext } from '../options.ts';
@@ -57,13 +57,13 @@ async function measureSearch(
   const from = await searchWatermark(gateway.url);
   await waitUntilIndexed(bench, gateway.url);
   const took = (performance.now() - startedAt) / 1000;
-  const size = await sizeOf(join(folder, 'segments'));
+  const { size } = await stat(join(folder, 'index.sqlite'));
   const lines = [
     information(
       'words read anew',
       `${Math.round((entries - from) / took).toLocaleString('en')} entries/s`,
     ),
-    information('  segments', mebibytes(size), `${Math.round(size / entries)} bytes an entry`),
+    information('  index', mebibytes(size), `${Math.round(size / entries)} bytes an entry`),
   ];
   for (const [what, words, how] of QUERIES) {
     bench.note(what);
@@ -74,16 +74,9 @@ async function measureSearch(
   return lines;
 }
 
-async function sizeOf(folder: string): Promise<number> {
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
-  const files = entries.filter((entry) => entry.isFile());
-  const stats = await Promise.all(files.map((entry) => stat(join(entry.parentPath, entry.name))));
-  return stats.reduce((sum, { size }) => sum + size, 0);
-}
-
 /** Makes the gateway index all entries again. */
 async function deleteIndex(folder: string): Promise<void> {
-  await rm(join(folder, 'segments'), { recursive: true, force: true });
+  await rm(join(folder, 'index.sqlite'), { force: true });
 }
 
 async function measureQuery(bench: BenchContext, what: string, url: string): Promise<ResultLine> {
@@ -110,7 +103,7 @@ async function measureQuery(bench: BenchContext, what: string, url: string): Pro
 
 /**
  * POST without indexing, beside POST as usual and POST while all entries are indexed again. Indexing
- * is prevented by a file in the place of the folder of segments; the gateway retries each second.
+ * is prevented by a folder in the place of the index; the gateway retries each second.
  */
 async function measurePosting(
   bench: BenchContext,
@@ -128,13 +121,13 @@ async function measurePosting(
     };
     return (await runWrk(bench, plan)).perSecond;
   };
-  const file = join(folder, 'segments');
+  const file = join(folder, 'index.sqlite');
   const aside = join(folder, 'aside');
   const none = async (): Promise<number> => {
     await rename(file, aside);
-    await writeFile(file, '');
+    await mkdir(file);
     const rate = await round(async () => {});
-    await rm(file);
+    await rmdir(file);
     await rename(aside, file);
     return rate;
   };

@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, suite, test } from 'node:test';
 
-import { writeChecked } from '../../packages/gateway/src/stores/sqlite/segment-record.ts';
+import { writeChecked } from '../../packages/gateway/src/stores/sqlite/checked-file.ts';
 import { Gateway, traceBody } from '../../conformance/gateway.ts';
 import { type DataFolder, dataFolder, startGatewayProcess } from '../gateway-process.ts';
 import { backUp, presence } from './backup-folder.ts';

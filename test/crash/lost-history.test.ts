@@ -78,7 +78,7 @@ suite('a start', () => {
     {
       name: 'with a log from an older backup, when only large texts know better',
       async inflict(folder) {
-        for (const file of ['last-commit', 'log.sqlite-wal', 'segments'])
+        for (const file of ['last-commit', 'log.sqlite-wal', 'index.sqlite'])
           await rm(join(folder, file), { recursive: true, force: true });
         await cp(join(earlier.path, 'log.sqlite'), join(folder, 'log.sqlite'));
       },

@@ -1,6 +1,6 @@
 // A gateway is killed while it learns words, and knows them all in the end.
 import assert from 'node:assert/strict';
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, rm, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -28,22 +28,21 @@ test('the words of all that was acknowledged are found after crashes', async () 
       );
       said.push(entry.seq);
     }
-    const text = `${'noise '.repeat(LARGE / 6)} mint`;
+    const text = `mint ${'noise '.repeat(LARGE / 6)}`;
     said.push((await visitor.contribute('shepit', JSON.stringify({ text }))).entry.seq);
     // Now before its words are known, now in their midst, now after them.
     await pause(round * 200);
     await gateway.kill();
   }
   await found(folder.path, said);
-  await rm(join(folder.path, 'segments'), { recursive: true });
+  await rm(join(folder.path, 'index.sqlite'));
   await found(folder.path, said);
 });
 
 test('all else goes on where words cannot be read, and the operator is told', async () => {
   await using folder = await dataFolder();
-  const file = join(folder.path, 'segments');
-  await mkdir(folder.path, { recursive: true });
-  await writeFile(file, 'in the way');
+  const file = join(folder.path, 'index.sqlite');
+  await mkdir(file, { recursive: true });
   await using gateway = await startGatewayProcess({ data: folder.path });
   using visitor = new Gateway(gateway.url);
   const { entry } = await visitor.contribute('shepit', JSON.stringify({ note: 'mint' }));
@@ -54,7 +53,7 @@ test('all else goes on where words cannot be read, and the operator is told', as
   }
   assert.equal((await visitor.get('/api/shepit')).expect(200).json['head'], entry.seq);
   while (!gateway.output().includes('cannot be searched')) await pause(50);
-  await rm(file);
+  await rmdir(file);
   while (!gateway.output().includes('entries are indexed again')) await pause(50);
   await found(folder.path, [entry.seq], gateway);
 });

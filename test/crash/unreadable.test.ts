@@ -89,7 +89,7 @@ suite('a spoiled page of the log', () => {
       await gateway.stop();
     }
     const page = await spoilLeafPage(join(folder.path, 'log.sqlite'), 150);
-    for (const lost of [[], ['segments']]) {
+    for (const lost of [[], ['index.sqlite']]) {
       for (const name of lost) await rm(join(folder.path, name), { recursive: true, force: true });
       await using gateway = await startGatewayProcess({ data: folder.path });
       for (const path of [

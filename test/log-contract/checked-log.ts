@@ -19,7 +19,6 @@ import {
   cut,
   draftOf,
   fill,
-  plainTexts,
   randomOf,
   ROOMS,
   metadataOf,
@@ -144,7 +143,7 @@ export class CheckedLog {
     const whole: Selection = { facets: [], order: 'newest', ...selection };
     const expected = this.expect(whole);
     for (const joiner of [',\n', '\n'] as const) {
-      const { items, end } = await collect(plainTexts(this.log, whole, joiner));
+      const { items, end } = await collect(this.log.readText(whole, joiner));
       assertSameBytes(Buffer.concat(items), joined(expected.entries, joiner), 'read()');
       assert.deepEqual(end, expected.end);
     }

@@ -4,11 +4,7 @@ import { describe, it } from 'node:test';
 
 import { facet } from '../../packages/gateway/src/log/facet.ts';
 import type { Entry, ReadEnd, Selection } from '../../packages/gateway/src/log/log.ts';
-import {
-  bodyOf,
-  plainTexts,
-  type DraftFields,
-} from '../../packages/gateway/src/log/log.fixture.ts';
+import { bodyOf, type DraftFields } from '../../packages/gateway/src/log/log.fixture.ts';
 import { assertSameBytes, collect, type Open, copied } from './fixtures.ts';
 import { assertEntry, joined, CheckedLog, type ExpectedReading } from './checked-log.ts';
 
@@ -29,7 +25,7 @@ export function describeSnapshots(open: Open): void {
       await using opened = await open();
       const checked = new CheckedLog(opened.log);
       await checked.appendAll(draftsOf(0, 20));
-      const texts = SELECTIONS.map((selection) => plainTexts(opened.log, selection, ',\n'));
+      const texts = SELECTIONS.map((selection) => opened.log.readText(selection, ',\n'));
       const entries = SELECTIONS.map((selection) => opened.log.readEntries(selection));
       await checked.appendAll(draftsOf(20, 60));
       for (const [at, selection] of SELECTIONS.entries()) {
@@ -46,7 +42,7 @@ export function describeSnapshots(open: Open): void {
       for (const selection of SELECTIONS) {
         const length = checked.entries.length;
         const expected = checked.expect(selection, length);
-        const texts = plainTexts(opened.log, selection, ',\n');
+        const texts = opened.log.readText(selection, ',\n');
         const entries = opened.log.readEntries(selection);
         const begun = [await steps(texts, 2), await steps(entries, 10)] as const;
         await checked.appendAll(draftsOf(length, length + 1000));
@@ -64,7 +60,7 @@ export function describeSnapshots(open: Open): void {
         Array.from({ length: 25 }, () => SELECTIONS)
           .flat()
           .map(async (selection) => {
-            const reading = plainTexts(opened.log, selection, ',\n');
+            const reading = opened.log.readText(selection, ',\n');
             return { selection, reading, first: await steps(reading, 1) };
           }),
       );

@@ -17,7 +17,7 @@ import { give } from '../notices/notices.ts';
 import { presence } from '../command.ts';
 import { type Scrape, scrape, untilValue } from './scrape.ts';
 
-const THREADS = ['http-1', 'http-2', 'writer', 'segments'];
+const THREADS = ['http-1', 'http-2', 'writer', 'index'];
 const log = (): void => {};
 const SILENT = { info: log, warn: log, error: log } as unknown as GatewayConfig['logger'];
 /** Names of families that a test has seen to move. */

@@ -62,10 +62,10 @@ async function verify(data: string, report: Report): Promise<number> {
   const verification = verifyLog(data);
   let step = await verification.next();
   for (; step.done !== true; step = await verification.next()) report.event(step.value);
-  const { name, faults } = step.value;
+  const { faults } = step.value;
   report.logEnd(step.value);
   let derivedFaults = 0;
-  for await (const fault of verifyDerived(data, name)) {
+  for await (const fault of verifyDerived(data)) {
     derivedFaults += 1;
     report.derivedFault(fault);
   }
@@ -96,7 +96,9 @@ function textReport(context: ProcessContext): Report {
       print(`${amount}, ${state}.${taken}${last}`);
     },
     derivedFault({ file, description }) {
-      print(`${file}: ${description}; the gateway makes it again from the log`);
+      print(
+        `${file}: ${description}; remove it while no gateway runs, and the next start makes it again from the log`,
+      );
     },
     end() {},
   };

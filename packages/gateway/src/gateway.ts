@@ -307,7 +307,7 @@ class HttpWorker implements AsyncDisposable {
   ): Promise<HttpWorker> {
     const worker = new Worker(threadModule('./http-worker', import.meta.url), {
       workerData: start,
-      transferList: [start.log.writer, start.log.segments, start.presencePort],
+      transferList: [start.log.writer, start.log.index, start.presencePort],
     });
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     worker.once('error', reject);

@@ -25,7 +25,7 @@ export { isShareable, type ListenAddress } from './http/connection/listen-addres
 export type { LogFault } from './stores/sqlite/log/chain-verifier.ts';
 export { type FolderLog, openFolderLog } from './stores/sqlite/folder-log.ts';
 export { verifyLog, type VerifyEvent, type VerifyResult } from './stores/sqlite/log/verify.ts';
-export { type DerivedFault, verifyDerived } from './stores/sqlite/segments/verify-segments.ts';
+export { type DerivedFault, verifyDerived } from './stores/sqlite/index/verify-index.ts';
 export {
   backUpLog,
   type BackupOptions,

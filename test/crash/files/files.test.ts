@@ -2,24 +2,18 @@
 // of it is the right answer, a refusal that says why, or one without an entry that is lost.
 // PRESENCE_SEED repeats a run.
 import assert from 'node:assert/strict';
-import { copyFile, cp, mkdir, readdir, writeFile } from 'node:fs/promises';
+import { copyFile, cp, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, it } from 'node:test';
 
 import { KINDS } from '../../../conformance/entry.ts';
 import { until } from '../../../conformance/until.ts';
-import { draftOf } from '../../../packages/gateway/src/log/log.fixture.ts';
-import {
-  bestSeqs,
-  textQuery,
-  untilSearchable,
-} from '../../../packages/gateway/src/search/search.fixture.ts';
 import { isStorageFault } from '../../../packages/gateway/src/storage-fault.ts';
 import { openSqliteLog, type OwnedLog } from '../../../packages/gateway/src/stores/sqlite/store.ts';
 import { dataFolder, type DataFolder } from '../../gateway-process.ts';
 import { SeededRandom } from '../../seeded-random.ts';
-import { type Disk, MIB, smallDisk } from '../disk.ts';
+import { MIB, smallDisk } from '../disk.ts';
 import { Remembered } from './remembered.ts';
 import { CHANGES, type Fault, FAULTS, mend, spoil } from './spoil.ts';
 import { needs } from '../../needs.ts';
@@ -51,7 +45,7 @@ const LARGE: Row = { files: ['large/1'], faults: LOSSES, outcomes: ['lost'] };
 const AT_START: readonly Row[] = [
   PAGES,
   {
-    files: ['segments/*', 'lock.sqlite'],
+    files: ['index.sqlite', 'lock.sqlite'],
     faults: CHANGES,
     outcomes: ['right'],
   },
@@ -70,7 +64,7 @@ const AT_START: readonly Row[] = [
     outcomes: ['refused'],
   })),
   {
-    files: ['log.sqlite-wal', 'segments/*', 'large/1'],
+    files: ['log.sqlite-wal', 'index.sqlite', 'large/1'],
     faults: ['not writable'],
     outcomes: ['holding', 'right', 'refused'],
   },
@@ -79,7 +73,7 @@ const AT_START: readonly Row[] = [
 const WHILE_OPEN: readonly Row[] = [
   PAGES,
   {
-    files: ['segments/*', 'lock.sqlite', 'last-commit', 'large/incoming/*'],
+    files: ['index.sqlite', 'index.sqlite-wal', 'lock.sqlite', 'last-commit', 'large/incoming/*'],
     faults: FAULTS,
     outcomes: ['right', 'holding', 'refused'],
   },
@@ -96,20 +90,13 @@ const random = new SeededRandom(SEED);
 const NEEDS_DISK = needs('to mount a disk');
 const acknowledged = new Remembered();
 let template: DataFolder;
-/** Where SQLite has its temporary files, which it looks up once. */
-let temporary: Disk | undefined;
 
 before(async () => {
   template = await dataFolder();
-  if (NEEDS_DISK.skip === undefined) {
-    temporary = await smallDisk(MIB);
-    await mkdir(temporary.data);
-    process.env['SQLITE_TMPDIR'] = temporary.data;
-  }
   await using folder = await dataFolder();
   await using log = await openSqliteLog({ folder: folder.path });
   for (const kind of KINDS) {
-    // Enough for a chunk of two kinds.
+    // Enough for a frame of two kinds.
     const count = kind === 'garden' || kind === 'seeds' ? 20 : 2;
     for (let at = 0; at < count; at += 1) await acknowledged.append(log, kind, 60_000);
     await acknowledged.append(log, kind, 100_000);
@@ -131,7 +118,6 @@ before(async () => {
 });
 after(async () => {
   await template[Symbol.asyncDispose]();
-  await temporary?.[Symbol.asyncDispose]();
 });
 
 /** The files of a data folder that a name in the table stands for. */
@@ -265,20 +251,5 @@ describe('a full disk', NEEDS_DISK, () => {
     }
     await disk.free();
     assert.equal(await outcomeOfStart(disk.data, known), 'right');
-  });
-
-  it('of temporary files refuses the searches that need one, until there is room', async () => {
-    assert.ok(temporary);
-    await using folder = await dataFolder();
-    await using log = await openSqliteLog({ folder: folder.path });
-    const drafts = Array.from({ length: 12_000 }, () => draftOf({ body: '"text":"moss"' }));
-    await Promise.all(drafts.map((draft) => log.append(draft)));
-    await untilSearchable(log);
-    const search = (): Promise<unknown[]> => bestSeqs(log, textQuery('moss'), Infinity);
-    await temporary.fill();
-    await assert.rejects(search(), { code: 'unavailable' });
-    assert.equal((await bestSeqs(log, textQuery('moss'), 10)).length, 10);
-    await temporary.free();
-    assert.equal((await search()).length, drafts.length);
   });
 });

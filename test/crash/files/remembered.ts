@@ -11,7 +11,7 @@ import { GatewayError } from '@open-presence/protocol';
 import { KINDS, type Kind } from '../../../conformance/entry.ts';
 import { PATIENCE_MS } from '../../../conformance/until.ts';
 import { facet } from '../../../packages/gateway/src/log/facet.ts';
-import { draftOf, plainTexts } from '../../../packages/gateway/src/log/log.fixture.ts';
+import { draftOf } from '../../../packages/gateway/src/log/log.fixture.ts';
 import type {
   AppendResult,
   Draft,
@@ -98,7 +98,7 @@ export class Remembered {
     for (const [kind, order] of readings) {
       await attempt(async () => {
         const facets = kind === undefined ? [] : [facet('kind', kind)];
-        const texts = await textOf(plainTexts(log, { facets, order }, ',\n'));
+        const texts = await textOf(log.readText({ facets, order }, ',\n'));
         for (const seq of this.#missingIn(texts, kind, order)) {
           const isLost = mayLack && (await log.entry(seq)) === undefined;
           assert.ok(isLost, `${kind} ${order} lacks entry ${seq}`);

@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto';
 import { type EntryMetadata, type Filter, FILTER_NAMES, type Kind } from '@open-presence/protocol';
 
 import { facet } from './facet.ts';
-import type { AppendResult, Draft, Log, LogRead, Selection, Spool, StoredText } from './log.ts';
+import type { AppendResult, Draft, Spool } from './log.ts';
 import type { Portability } from './portability.ts';
 
 /** A draft, in short. */
@@ -97,31 +97,5 @@ export async function fill(spool: Spool, pieces: Iterable<Uint8Array>): Promise<
     buffer.set(piece);
     await spool.write(buffer.subarray(0, piece.length));
     buffer.fill(0x21);
-  }
-}
-
-/** The selected texts, those from files as well. Reading starts with the call. */
-export function plainTexts(
-  log: Log,
-  selection: Selection,
-  joiner: ',\n' | '\n',
-): LogRead<Uint8Array> {
-  return loaded(log.readText(selection, joiner, 'plain'));
-}
-
-async function* loaded(texts: LogRead<Uint8Array | StoredText>): LogRead<Uint8Array> {
-  try {
-    for (;;) {
-      const { value, done } = await texts.next();
-      if (done === true) return value;
-      if (value instanceof Uint8Array) yield value;
-      else {
-        const bytes = Buffer.alloc(value.length);
-        await value.read(bytes, 0);
-        yield bytes;
-      }
-    }
-  } finally {
-    await texts.return({ last: undefined, more: false });
   }
 }

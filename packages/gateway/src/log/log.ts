@@ -126,15 +126,15 @@ export interface ReadPosition {
 
 export type StoredEncoding = 'zstd' | 'gzip';
 
-/** Text in a file, for whoever sends it. Begins with a joiner unless it is the start. */
+/**
+ * Text that is stored compressed: as zstd frames, or as part of a deflate stream that ends at a byte and refers to
+ * no other part. Begins with a joiner unless it is the start.
+ */
 export interface StoredText {
-  /** Bytes in the file. */
+  /** Compressed bytes. */
   readonly length: number;
-  /**
-   * Set if the bytes are compressed: a zstd frame, or part of a deflate stream that ends at a byte and refers to
-   * no other part. Size and CRC-32 are those of the text.
-   */
-  readonly compressed?: { readonly size: number; readonly crc: number };
+  /** Of the text: its size and its CRC-32. */
+  readonly compressed: { readonly size: number; readonly crc: number };
   /** Where a new read continues after it. */
   readonly end: ReadPosition;
   /** Fills the target with the bytes from `from` on. Throws where they cannot be read any more. */
@@ -279,11 +279,11 @@ export interface Log extends AsyncDisposable {
   entry(seq: Seq, form?: 'exact' | 'hidden'): Promise<Entry | undefined>;
   /** The texts of the selected entries. Chunks may end anywhere; each is valid until the next is requested. */
   readText(selection: Selection, joiner: ',\n' | '\n'): TextRead;
-  /** The same, where part of it may be stored text, in this encoding or plain. */
+  /** The same, where part of it may be stored text in this encoding. */
   readText(
     selection: Selection,
     joiner: ',\n' | '\n',
-    stored: StoredEncoding | 'plain',
+    stored: StoredEncoding | undefined,
   ): TextRead<Uint8Array | StoredText>;
   readEntries(selection: Selection): LogRead<Entry>;
   /**

@@ -28,7 +28,7 @@ export interface ResumableRead {
   readonly joiner: Joiner;
   /** Differs once what was read before may be other bytes now. */
   version(): string;
-  /** `isPlain`: without stored text that is compressed. */
+  /** `isPlain`: without stored text. */
   start(from: ReadPosition, isPlain: boolean): TextRead<Chunk>;
 }
 
@@ -36,13 +36,13 @@ export function selectedTexts(
   log: Log,
   selection: Selection,
   joiner: ',\n' | '\n',
-  stored: StoredEncoding | 'plain',
+  stored: StoredEncoding | undefined,
 ): ResumableRead {
   return {
     joiner,
     version: () => versionOf(log),
     start: (from, isPlain) =>
-      log.readText(continued(selection, from), joiner, isPlain ? 'plain' : stored),
+      log.readText(continued(selection, from), joiner, isPlain ? undefined : stored),
   };
 }
 
@@ -87,10 +87,6 @@ export class ResumableText {
   #chunk: Chunk | undefined;
   /** Where the last chunk begins, or ends after it was left. Undefined if no new read can begin. */
   #place: TextPlace | undefined = START;
-  /** What was read last of a stored chunk, and where it begins in it. */
-  #loaded:
-    | { readonly bytes: Uint8Array; readonly from: number; readonly place: TextPlace }
-    | undefined;
   #next: Chunk[] = [];
   /** Bytes of a new read that were returned before, and the CRC-32 of those that were read again. */
   #skip = 0;
@@ -114,10 +110,10 @@ export class ResumableText {
         if (this.#skip > 0) throw changedEntry();
         return step;
       }
-      const chunk = this.#skip === 0 ? step.value : await this.#withoutSkipped(step.value);
+      const chunk = this.#skip === 0 ? step.value : this.#withoutSkipped(step.value);
       if (chunk === undefined) continue;
       this.#chunk = chunk;
-      return { done: false, value: this.#isPlainStored(chunk) ? this.#tracked(chunk) : chunk };
+      return { done: false, value: chunk };
     }
   }
 
@@ -131,7 +127,7 @@ export class ResumableText {
     if (unsent === 0) this.#leaveChunk();
     else {
       this.#place = place;
-      this.#chunk = this.#loaded = undefined;
+      this.#chunk = undefined;
       this.#next.unshift(restOf(chunk, from));
     }
     holding.add(this);
@@ -147,7 +143,7 @@ export class ResumableText {
   async #release(): Promise<void> {
     holding.delete(this);
     const read = this.#read;
-    this.#read = this.#chunk = this.#loaded = undefined;
+    this.#read = this.#chunk = undefined;
     // A new read gives the same entries again. The rest of a compressed part it cannot give.
     this.#next = this.#next.filter((chunk) => isBegun(chunk));
     await read?.return({ last: undefined, more: false });
@@ -205,14 +201,11 @@ export class ResumableText {
     }
   }
 
-  async #withoutSkipped(chunk: Chunk): Promise<Chunk | undefined> {
+  #withoutSkipped(chunk: Chunk): Chunk | undefined {
+    // A read that leaves bytes out is plain.
+    if (!(chunk instanceof Uint8Array)) throw changedEntry();
     const size = Math.min(this.#skip, chunk.length);
-    let skipped: Uint8Array;
-    if (chunk instanceof Uint8Array) skipped = chunk.subarray(0, size);
-    else {
-      skipped = Buffer.alloc(size);
-      await chunk.read(skipped, 0);
-    }
+    const skipped = chunk.subarray(0, size);
     this.#skip -= size;
     this.#skippedSum = crc32(skipped, this.#skippedSum);
     if (this.#skip === 0 && this.#skippedSum !== this.#start.sum) throw changedEntry();
@@ -224,7 +217,7 @@ export class ResumableText {
   #leaveChunk(): void {
     const chunk = this.#chunk;
     if (chunk === undefined) return;
-    this.#chunk = this.#loaded = undefined;
+    this.#chunk = undefined;
     if (!(chunk instanceof Uint8Array)) this.#place = placeAt(chunk.end);
     else if (this.#place !== undefined) {
       const { joiner } = this.#source;
@@ -232,45 +225,17 @@ export class ResumableText {
     }
   }
 
-  /** The place before byte `from` of the last chunk. In compressed text, the place of its start. */
+  /** The place before byte `from` of the last chunk. In stored text, the place of its start. */
   #placeIn(chunk: Chunk, from: number): TextPlace | undefined {
-    const { joiner } = this.#source;
     const place = this.#place;
-    if (place === undefined || from === 0 || isCompressed(chunk)) return place;
-    if (chunk instanceof Uint8Array) return placeAfter(place, chunk.subarray(0, from), joiner);
-    const loaded = this.#loaded;
-    return loaded && placeAfter(loaded.place, loaded.bytes.subarray(0, from - loaded.from), joiner);
+    if (place === undefined || from === 0 || !(chunk instanceof Uint8Array)) return place;
+    return placeAfter(place, chunk.subarray(0, from), this.#source.joiner);
   }
-
-  #isPlainStored(chunk: Chunk): chunk is StoredText {
-    return !(chunk instanceof Uint8Array) && !isCompressed(chunk);
-  }
-
-  /** The same text, read to its end. Wherever reading pauses, its place is known. */
-  #tracked(text: StoredText): StoredText {
-    let end = 0;
-    let place = this.#place;
-    return {
-      ...text,
-      read: async (target, from) => {
-        await text.read(target, from);
-        if (from !== end) place = undefined;
-        this.#loaded = place && { bytes: target, from, place };
-        // Now, because the memory is used for what is read next.
-        place &&= placeAfter(place, target, this.#source.joiner);
-        end = from + target.length;
-      },
-    };
-  }
-}
-
-function isCompressed(chunk: Chunk): boolean {
-  return !(chunk instanceof Uint8Array) && chunk.compressed !== undefined;
 }
 
 /** Whether it is the rest of a compressed part. */
 function isBegun(chunk: Chunk): boolean {
-  return !(chunk instanceof Uint8Array) && chunk.compressed?.size === 0;
+  return !(chunk instanceof Uint8Array) && chunk.compressed.size === 0;
 }
 
 function changedEntry(): GatewayError {
@@ -287,7 +252,7 @@ function restOf(chunk: Chunk, from: number): Chunk {
   return {
     ...chunk,
     length: chunk.length - from,
-    ...(chunk.compressed === undefined ? {} : { compressed: { size: 0, crc: 0 } }),
+    compressed: { size: 0, crc: 0 },
     read: (target, at) => chunk.read(target, from + at),
   };
 }

@@ -36,7 +36,7 @@ import {
 import { sendBody } from '../../http/response/response-writer.ts';
 import { streamEncoding } from '../../http/response/stream-encoder.ts';
 import { parseSearchSelection } from '../../intake/selection.ts';
-import type { Log, ReadEnd, Selection, Seq, StoredText, TextRead } from '../../log/log.ts';
+import type { Log, ReadEnd, Selection, Seq, TextRead } from '../../log/log.ts';
 import { selectedTexts, type ResumableRead } from '../../log/resumable-text.ts';
 import type { ListingScope, ScopeResolver } from '../../operations/listing-scope.ts';
 import { nextPagePath } from '../../operations/next-page.ts';
@@ -212,7 +212,7 @@ async function answerFromLog(
     const small = await readSmall(
       listed.withReplies
         ? readTextWithReplies(log, selected, SEPARATORS[form])
-        : log.readText(selected, SEPARATORS[form], 'plain'),
+        : log.readText(selected, SEPARATORS[form]),
     );
     return small && (await responseOf(log, listed, small));
   });
@@ -255,21 +255,15 @@ async function listingOf({ app, request }: DoorRequest, wanted: ListingRequest):
 }
 
 /** Undefined for what is too large to be buffered. */
-async function readSmall(
-  read: TextRead<Uint8Array | StoredText>,
-): Promise<SmallListing | undefined> {
+async function readSmall(read: TextRead): Promise<SmallListing | undefined> {
   const chunks: Uint8Array[] = [];
   for (let size = 0; ;) {
     const step = await read.next();
     if (step.done === true) return { chunks, end: step.value };
-    const chunk = step.value;
-    size += chunk.length;
+    size += step.value.length;
     if (size > MAX_BUFFERED_SIZE) break;
     // Copied, because the log reuses the memory of its chunks.
-    const copy = Buffer.alloc(chunk.length);
-    if (chunk instanceof Uint8Array) copy.set(chunk);
-    else await chunk.read(copy, 0);
-    chunks.push(copy);
+    chunks.push(Buffer.from(step.value));
   }
   await read.return({ last: undefined, more: false });
   return undefined;
@@ -333,7 +327,7 @@ async function stream(context: DoorRequest, listed: Listing): Promise<void> {
   const { selection, signal } = listed;
   const selected = signal === undefined ? selection : { ...selection, signal };
   const texts: ResumableRead = {
-    ...selectedTexts(log, selected, SEPARATORS[form], stored ?? 'plain'),
+    ...selectedTexts(log, selected, SEPARATORS[form], stored),
     ...(listed.withReplies
       ? { start: () => readTextWithReplies(log, selected, SEPARATORS[form]) }
       : {}),

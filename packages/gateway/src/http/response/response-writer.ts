@@ -18,7 +18,6 @@ import type { Writable } from 'node:stream';
 import { TurnQueue, Turns } from '../../fair-turns.ts';
 import type { Encoding } from '../negotiation.ts';
 import type { HttpExchange } from './not-modified.ts';
-import { canLend, lend, READ_SIZE, releaseReadBuffer, takeReadBuffer } from './read-buffers.ts';
 import {
   createStreamEncoder,
   type EncodedPart,
@@ -40,17 +39,17 @@ const CHUNK_HEAD = 8;
 const CHUNK_END = Buffer.from('\r\n');
 const EMPTY = Buffer.alloc(0);
 
-/** Part of a body that is in no memory. */
-interface StoredPart {
+/** Part of a body that is in no memory, in the encoding of the response. */
+interface EncodedChunk {
   readonly length: number;
-  /** Set if the part is in the encoding of the response: size and CRC-32 of the decoded bytes. */
-  readonly compressed?: EncodedPart;
+  /** Size and CRC-32 of the decoded bytes. */
+  readonly compressed: EncodedPart;
   /** Fills the target with the bytes from `from` on. */
   read(target: Uint8Array, from: number): Promise<void>;
 }
 
 /** The source of a body. It may reuse the memory of a chunk once it is asked for the next. */
-export interface BodySource extends AsyncIterable<Uint8Array | StoredPart> {
+export interface BodySource extends AsyncIterable<Uint8Array | EncodedChunk> {
   /**
    * Called while the caller stalls. Returns whether the source can give the last `unsent` bytes of its last
    * chunk again, so that they need not be held.
@@ -112,8 +111,6 @@ class BodyWriter {
   #sent = 0;
   /** What was encoded and not yet sent. */
   #encoded: Uint8Array = EMPTY;
-  /** What stored parts are read into. */
-  #reading: Buffer | undefined;
 
   constructor(response: ServerResponse, encoder: StreamEncoder | undefined) {
     this.#response = response;
@@ -124,7 +121,7 @@ class BodyWriter {
 
   /** Writes until the caller stalls or the turn is over. Resolves with whether there may be more. */
   async writeNext(
-    chunks: AsyncIterator<Uint8Array | StoredPart>,
+    chunks: AsyncIterator<Uint8Array | EncodedChunk>,
     source: BodySource,
   ): Promise<boolean> {
     await this.#activate();
@@ -136,7 +133,7 @@ class BodyWriter {
       source.pause?.(0);
       return true;
     } finally {
-      this.#deactivate();
+      deactivate();
     }
   }
 
@@ -150,20 +147,14 @@ class BodyWriter {
     await this.#turns.next();
   }
 
-  #deactivate(): void {
-    if (this.#reading !== undefined) releaseReadBuffer(this.#reading);
-    this.#reading = undefined;
-    deactivate();
-  }
-
   async #writeChunk(
-    chunks: AsyncIterator<Uint8Array | StoredPart>,
+    chunks: AsyncIterator<Uint8Array | EncodedChunk>,
     source: BodySource,
   ): Promise<boolean> {
     const step = await chunks.next();
     if (step.done === true || this.#response.destroyed) return false;
     const chunk = step.value;
-    if (!(chunk instanceof Uint8Array)) return await this.#writeStored(chunk, source);
+    if (!(chunk instanceof Uint8Array)) return await this.#writeEncoded(chunk, source);
     if (chunk.length < this.#minPartSize) {
       this.#buffered.push(Buffer.from(chunk));
       this.#size += chunk.length;
@@ -182,46 +173,24 @@ class BodyWriter {
     return !this.#response.destroyed;
   }
 
-  async #writeStored(part: StoredPart, source: BodySource): Promise<boolean> {
+  async #writeEncoded(part: EncodedChunk, source: BodySource): Promise<boolean> {
     await this.#flush();
-    const { compressed } = part;
-    const encoder = compressed === undefined ? this.#encoder : undefined;
-    if (compressed !== undefined && this.#encoder !== undefined)
-      this.#encoded = Buffer.concat([this.#encoded, this.#encoder.pass(compressed)]);
+    const before = this.#encoder?.pass(part.compressed) ?? EMPTY;
+    this.#encoded = Buffer.concat([this.#encoded, before]);
     for (let at = 0; at < part.length;) {
       this.#sendEncoded();
       if (this.#encoded.length > 0 || this.#isStalled) await this.#wait();
       if (this.#response.destroyed) return false;
-      const isSentAsRead = encoder === undefined && canLend();
-      const size = Math.min(isSentAsRead ? READ_SIZE : PART_SIZE, part.length - at);
-      this.#reading ??= takeReadBuffer(CHUNK_HEAD + CHUNK_END.length);
-      const bytes = this.#reading.subarray(CHUNK_HEAD, CHUNK_HEAD + size);
+      const bytes = Buffer.allocUnsafe(Math.min(PART_SIZE, part.length - at));
       await part.read(bytes, at);
-      if (this.#response.destroyed) return false;
-      if (encoder !== undefined) await this.#write(bytes);
-      at += encoder === undefined ? this.#sendRead(this.#reading, bytes) : size;
+      at += bytes.length;
+      this.#encoded = bytes;
+      this.#sendEncoded();
       if (!this.#mustWait) continue;
       if (source.pause?.(part.length - at) === true) break;
       await this.#wait();
     }
     return !this.#response.destroyed;
-  }
-
-  /** Sends the bytes without a copy, or copies the part that the caller takes. Returns how many were taken. */
-  #sendRead(memory: Buffer, bytes: Uint8Array): number {
-    if (canLend()) {
-      this.#sent += bytes.length;
-      this.#sendFramed(memory, bytes.length);
-      if (this.#isStalled) {
-        this.#socket?.write(EMPTY, lend(memory));
-        this.#reading = undefined;
-      }
-      return bytes.length;
-    }
-    let sent = 0;
-    for (const size = this.#pieceSize; sent < bytes.length && !this.#isStalled; sent += size)
-      this.#sendPiece(bytes.subarray(sent, sent + size));
-    return Math.min(sent, bytes.length);
   }
 
   get #mustWait(): boolean {
@@ -231,7 +200,7 @@ class BodyWriter {
   /** Waits until everything is sent, and for the next turn. */
   async #wait(): Promise<void> {
     do {
-      this.#deactivate();
+      deactivate();
       await this.#activate();
       this.#sendEncoded();
     } while (this.#encoded.length > 0 && !this.#response.destroyed);
@@ -255,7 +224,7 @@ class BodyWriter {
       if (this.#encoded.length > 0) this.#sendEncoded();
       if (this.#encoded.length > 0) await this.#wait();
     } finally {
-      this.#deactivate();
+      deactivate();
     }
     this.#response.end();
   }

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 
-/** In a data folder. `log`, `large` and `incoming` hold the entries; `keys` and `segments` are made again where lost. */
+/** In a data folder. `log`, `large` and `incoming` hold the entries; `keys` and `index` are made again where lost. */
 const FILES = {
   lock: 'lock.sqlite',
   log: 'log.sqlite',
@@ -17,8 +17,8 @@ const FILES = {
   notices: 'notices',
   /** Finds entries by their idempotency keys. */
   keys: 'keys.sqlite',
-  /** Folder with a folder for each segment (see `segment-record.ts`). */
-  segments: 'segments',
+  /** Finds entries by words and facets (see `index/index-database.ts`). */
+  index: 'index.sqlite',
   /** Folder of bodies too large for a row. */
   large: 'large',
   /** Folder of such bodies while they are uploaded. */

@@ -4,7 +4,7 @@
  */
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 
-import { isMissing } from './segment-record.ts';
+import { isMissing } from './checked-file.ts';
 import type { DataPaths } from './data-paths.ts';
 import { flushFolder } from './prepare-folder.ts';
 import type { SharedState } from './shared-state.ts';

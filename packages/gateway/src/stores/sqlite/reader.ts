@@ -34,15 +34,13 @@ import { EntryReader } from './log/entry-reader.ts';
 import { WithheldRanges } from './withholding/withheld-ranges.ts';
 import { readWithholdings } from './withholding/withholding-reader.ts';
 import { Scan, type ScanOptions } from './scan.ts';
-import { newestOfIdentities } from './segments/newest-of-identities.ts';
-import { RoomCounter } from './segments/room-counts.ts';
-import { CHUNK_JOINER } from './segments/chunks/chunk-files.ts';
-import { type ChunkCursor, ChunkReader } from './segments/chunks/chunk-reader.ts';
-import { countBetween } from './segments/search/count-between.ts';
-import { FacetSource, type FacetSources } from './segments/search/facet-source.ts';
-import type { FromReader } from './segments/search/search-calls.ts';
-import { type RankedResult, SearchClient, unavailable } from './segments/search/search-client.ts';
-import { SegmentReader } from './segments/segment-reader.ts';
+import { countBetween, RoomCounter } from './index/counts.ts';
+import { FacetSource, type FacetSources } from './index/facet-source.ts';
+import { FRAME_JOINER, FrameReader, kindOf } from './index/frames.ts';
+import { IndexReader } from './index/index-database.ts';
+import { newestOfIdentities } from './index/newest-of-identities.ts';
+import type { FromReader } from './index/search-calls.ts';
+import { type RankedResult, SearchClient, unavailable } from './index/search-client.ts';
 import type { SeqRange, SeqSource } from './seq-source.ts';
 import type { SharedState } from './shared-state.ts';
 
@@ -58,26 +56,24 @@ export class LogReader {
   readonly #facets: FacetSources;
   readonly #entries: EntryReader;
   readonly #chain: ChainReader;
-  readonly #chunks: ChunkReader;
   readonly #rooms: RoomCounter;
   readonly #withheld: WithheldRanges;
 
-  /** `port`: leads to the thread of the segments. */
+  /** `port`: leads to the thread of the index. */
   constructor(paths: DataPaths, shared: SharedState, port: MessagePort) {
-    const tell = (message: FromReader): void => port.postMessage(message);
     this.shared = shared;
     this.#queries = new SearchClient(port);
     this.#log = openForReading(paths.log);
     this.id = String(readMeta(this.#log, 'name'));
-    const { segments } = shared;
-    const reader = new SegmentReader(paths, segments, (spoiled) => tell({ spoiled }));
     const rows = new RowReader(this.#log);
     this.rows = rows;
-    this.#facets = { reader, log: rows, shared };
+    const index = new IndexReader(paths, shared, (spoiledIndex) =>
+      port.postMessage({ spoiledIndex } satisfies FromReader),
+    );
+    this.#facets = { index, log: rows, shared };
     this.#entries = new EntryReader(rows, paths);
     this.#chain = new ChainReader(rows, this.#entries);
-    this.#chunks = new ChunkReader({ paths, reader, want: (wanted) => tell({ wanted }) });
-    this.#rooms = new RoomCounter(rows, segments);
+    this.#rooms = new RoomCounter(this.#facets);
     this.#withheld = new WithheldRanges(this.#log);
   }
 
@@ -138,23 +134,23 @@ export class LogReader {
   readText(
     selection: Selection,
     joiner: ',\n' | '\n',
-    stored: StoredEncoding | 'plain',
+    stored: StoredEncoding | undefined,
   ): TextRead<Uint8Array | StoredText>;
   readText(
     selection: Selection,
     joiner: ',\n' | '\n',
-    stored?: StoredEncoding | 'plain',
+    stored?: StoredEncoding,
   ): TextRead<Uint8Array | StoredText> {
-    const hasChunks = stored !== undefined && joiner === CHUNK_JOINER;
-    const chunks = hasChunks ? this.#chunks.cursor(selection, stored) : undefined;
-    const options = this.#scanOptions(selection, chunks);
+    const kind = joiner === FRAME_JOINER ? kindOf(selection) : undefined;
+    const frames = kind && new FrameReader(this.#facets.index, this.#log, kind);
+    const options = { ...this.#scanOptions(selection), frames };
     const scan = new Scan(options);
-    const texts = this.#scanTexts(scan, options, joiner);
+    const texts = this.#scanTexts(scan, options, joiner, stored);
     return Object.assign(texts, { position: () => scan.pageStart });
   }
 
   readEntries(selection: Selection): LogRead<Entry> {
-    return this.#scanEntries(this.#scanOptions(selection));
+    return this.#scanEntries({ ...this.#scanOptions(selection), frames: undefined });
   }
 
   linkAt(seq: Seq): string {
@@ -182,7 +178,7 @@ export class LogReader {
   protected async closeReader(): Promise<void> {
     this.#queries.close();
     this.#log.close();
-    this.#facets.reader[Symbol.dispose]();
+    this.#facets.index[Symbol.dispose]();
   }
 
   #entryAt(seq: Seq): Entry | Promise<Entry | undefined> | undefined {
@@ -197,25 +193,30 @@ export class LogReader {
     scan: Scan,
     options: ScanOptions,
     joiner: string,
+    encoding: StoredEncoding | undefined,
   ): LogRead<Uint8Array | StoredText> {
     const separator = Buffer.from(joiner);
-    const { chunks } = options;
+    const { frames } = options;
     const turns = new Turns(options.signal);
     let before: Uint8Array = NO_SEPARATOR;
     while (scan.hasNext) {
       options.signal?.throwIfAborted();
       const next = scan.nextPage();
       const page = next instanceof Promise ? await next : next;
-      if (chunks !== undefined && page.chunk !== undefined) {
-        const text = await chunks.read(page.chunk, before.length > 0);
-        if (text === undefined) {
+      if (frames !== undefined && page.frame !== undefined) {
+        const { frame } = page;
+        const stored = encoding && frames.stored(frame, encoding, before.length > 0);
+        const text = encoding === undefined ? frames.text(frame) : undefined;
+        if (stored === undefined && text === undefined) {
           // The log has the same entries.
-          scan.skipChunk(page.chunk);
+          scan.skipFrame(frame);
           continue;
         }
-        scan.advance(page);
+        if (text !== undefined && before.length > 0) yield before;
         before = separator;
-        yield { ...text, end: scan.position };
+        if (text !== undefined) yield text;
+        scan.advance(page);
+        if (stored !== undefined) yield { ...stored, end: scan.position };
         turns.startSlice();
         continue;
       }
@@ -292,12 +293,12 @@ export class LogReader {
     }
   }
 
-  #scanOptions(selection: Selection, chunks?: ChunkCursor): ScanOptions {
+  #scanOptions(selection: Selection): Omit<ScanOptions, 'frames'> {
     const { order, limit = Number.POSITIVE_INFINITY, signal } = selection;
     const range = this.#range(selection);
     const withheld = selection.withheld === 'include' ? undefined : this.#withheld;
     const source = this.#source(selection, range);
-    return { ...range, order, limit, signal, source, withheld, chunks };
+    return { ...range, order, limit, signal, source, withheld };
   }
 
   #source(

@@ -1,11 +1,11 @@
 /**
- * One pass over a selection: which seqs, or which chunk of them, come next.
+ * One pass over a selection: which seqs come next.
  *
  * Invariant: A read has nothing that was appended after it began, and blocks nobody.
  * Test: `test/log-contract/snapshots.ts` “has nothing that was appended after it was asked for”
  *   “lets a log be appended to while many readings stand open”
  *
- * Invariant: Segments, chunks and the log together return what a plain list would.
+ * Invariant: The index and the log together return what a plain list would.
  * Test: `test/log-contract/random-steps.ts` “does as the plain list does, whatever is appended and
  *   asked”
  * Test: `test/log-contract/many-entries.ts` “reads 70,000 small entries across every boundary
@@ -13,8 +13,7 @@
  * Test: `test/oracle/oracle.test.ts` “a gateway agrees with the model …”
  */
 import type { Order, ReadEnd, ReadPosition, Seq } from '../../log/log.ts';
-import type { Chunk } from './segments/chunks/chunk-bounds.ts';
-import type { ChunkCursor } from './segments/chunks/chunk-reader.ts';
+import type { Frame, FrameReader } from './index/frames.ts';
 import type { SeqPage, SeqRange, SeqSource } from './seq-source.ts';
 import type { WithheldRanges } from './withholding/withheld-ranges.ts';
 
@@ -22,8 +21,8 @@ import type { WithheldRanges } from './withholding/withheld-ranges.ts';
 const PAGE_SIZE = 128 * 1024;
 const FIRST_PAGE_ROWS = 64;
 const MAX_PAGE_ROWS = 1024;
-/** Chunks are not looked up for fewer entries. */
-const MIN_ENTRIES_FOR_CHUNKS = 256;
+/** Frames are not looked up for fewer entries. */
+const MIN_ENTRIES_FOR_FRAMES = 256;
 
 export interface ScanOptions extends SeqRange {
   readonly order: Order;
@@ -33,13 +32,13 @@ export interface ScanOptions extends SeqRange {
   readonly source: SeqSource | undefined;
   /** Leaves out what is withheld. */
   readonly withheld: WithheldRanges | undefined;
-  /** The chunks of the selected kind, if chunks can be used. */
-  readonly chunks: ChunkCursor | undefined;
+  /** The frames of the selected kind, if frames can be used. */
+  readonly frames: FrameReader | undefined;
 }
 
-/** Either seqs, or a chunk that is read as a whole; `seqs` is then its last one. */
-export interface ScanPage extends SeqPage {
-  readonly chunk?: Chunk;
+/** Either seqs, or a frame that is read as a whole; `seqs` is then its last one. */
+interface ScanPage extends SeqPage {
+  readonly frame?: Frame;
 }
 
 export class Scan {
@@ -48,11 +47,9 @@ export class Scan {
   #left: number;
   #last: Seq | undefined;
   #rows = FIRST_PAGE_ROWS;
-  /** The first entry of the oldest chunk that was skipped. */
-  #skippedTo: Seq = Infinity;
   #pageStart: ReadPosition | undefined;
-  /** The chunk after the last one that was read. It is next if no entry of the kind is between them. */
-  #followingChunk: Chunk | undefined;
+  /** The first entry of the frame that was skipped last. */
+  #skippedTo: Seq = Infinity;
 
   constructor(options: ScanOptions) {
     this.#options = options;
@@ -65,10 +62,9 @@ export class Scan {
     return this.#next !== undefined && this.#left > 0;
   }
 
-  /** Reads the entries of a chunk from the log. */
-  skipChunk({ first }: Chunk): void {
+  /** Reads the entries of a frame from the log. */
+  skipFrame({ first }: Frame): void {
     this.#skippedTo = first;
-    this.#followingChunk = undefined;
   }
 
   get position(): ReadPosition {
@@ -90,20 +86,18 @@ export class Scan {
     const at = this.#next ?? 0;
     this.#pageStart = this.position;
     const limit = Math.min(this.#rows, this.#left);
-    const chunk = this.#followingChunk;
-    if (chunk?.last === at) return { seqs: [at], chunk, next: chunk.previous };
+    const frame = this.#frameUpTo(at);
+    if (frame?.last === at) return { seqs: [at], frame, next: frame.previous };
     const page = this.#shownPage(at, limit);
     return page instanceof Promise
-      ? page.then((found) => this.#upToChunk(found))
-      : this.#upToChunk(page);
+      ? page.then((found) => upToFrame(found, frame))
+      : upToFrame(page, frame);
   }
 
-  advance(page: ScanPage): void {
-    const { seqs, chunk, next } = page;
-    this.#last = chunk?.first ?? seqs.at(-1) ?? this.#last;
+  advance({ seqs, next, frame }: ScanPage): void {
+    this.#last = frame?.first ?? seqs.at(-1) ?? this.#last;
     this.#next = next;
-    this.#left -= chunk?.count ?? seqs.length;
-    if (chunk !== undefined) this.#followingChunk = this.#chunkFrom(next ?? 0);
+    this.#left -= frame?.count ?? seqs.length;
   }
 
   /** Adapts the size of the next pages to the size of the texts. */
@@ -134,18 +128,6 @@ export class Scan {
     return page instanceof Promise ? page.then(shown) : shown(page);
   }
 
-  /** The newest chunk up to `last` that has nothing withheld: the log has the entries of the others. */
-  #chunkFrom(last: Seq): Chunk | undefined {
-    const { chunks, low, withheld } = this.#options;
-    for (let from = last; ;) {
-      const chunk = chunks?.find(low, from, this.#left);
-      if (chunk === undefined || withheld?.areIn({ low: chunk.first, high: chunk.last }) !== true)
-        return chunk;
-      this.#skippedTo = chunk.first;
-      from = chunk.first - 1;
-    }
-  }
-
   #consecutive(at: Seq, limit: number): SeqPage {
     const { low, high, order } = this.#options;
     const step = order === 'newest' ? -1 : 1;
@@ -155,14 +137,20 @@ export class Scan {
     return { seqs, next: available > limit ? at + step * limit : undefined };
   }
 
-  /** The chunk if one starts here, else the seqs up to the next chunk. */
-  #upToChunk(page: SeqPage): ScanPage {
-    const [first] = page.seqs;
-    if (first === undefined || this.#left < MIN_ENTRIES_FOR_CHUNKS) return page;
-    const from = first >= this.#skippedTo ? this.#skippedTo - 1 : first;
-    const chunk = this.#chunkFrom(from);
-    if (chunk === undefined || chunk.last < (page.next ?? 0)) return page;
-    if (chunk.last === first) return { seqs: [first], chunk, next: chunk.previous };
-    return { seqs: page.seqs.filter((seq) => seq > chunk.last), next: chunk.last };
+  /** The newest frame that ends at this entry or before, if all of it is wanted. */
+  #frameUpTo(at: Seq): Frame | undefined {
+    const { frames, low } = this.#options;
+    if (frames === undefined || this.#left < MIN_ENTRIES_FOR_FRAMES) return undefined;
+    const frame = frames.find(Math.min(at, this.#skippedTo - 1));
+    return frame !== undefined && frame.first >= low && frame.count <= this.#left
+      ? frame
+      : undefined;
   }
+}
+
+function upToFrame(page: SeqPage, frame: Frame | undefined): ScanPage {
+  const [first] = page.seqs;
+  if (frame === undefined || first === undefined || frame.last < (page.next ?? 0)) return page;
+  if (frame.last === first) return { seqs: [first], frame, next: frame.previous };
+  return { seqs: page.seqs.filter((seq) => seq > frame.last), next: frame.last };
 }

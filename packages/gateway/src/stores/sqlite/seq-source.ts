@@ -1,9 +1,15 @@
-import type { Seq } from '../../log/log.ts';
+import type { Order, Seq } from '../../log/log.ts';
 
 /** Both inclusive; empty if `low` is greater than `high`. */
 export interface SeqRange {
   readonly low: Seq;
   readonly high: Seq;
+}
+
+/** Some seqs, and how many of them are wanted. */
+export interface PageOf extends SeqRange {
+  readonly order: Order;
+  readonly limit: number;
 }
 
 /** A page of seqs in order. It may be short, even empty, although more follow. */

@@ -1,9 +1,11 @@
 /** What the threads of the store share through memory. */
-import { SHARED_SEGMENTS_SIZE, SharedSegments } from './shared-segments.ts';
+
+import type { Seq } from '../../log/log.ts';
 
 /** In cells that have no other use. */
 const NUMBERS = [
   'indexed',
+  'indexVersion',
   'newestTime',
   'withheld',
   'withheldInLog',
@@ -17,23 +19,26 @@ const SWITCHES = ['streamHolding', 'searchFailing', 'hasIndexes'] as const;
 const HEAD = NUMBERS.length + SWITCHES.length;
 const READ_ONLY = HEAD + 1;
 const UPLOAD_THREADS = HEAD + 2;
-const CELLS = HEAD + 3;
-const SIZE = 8 * CELLS + SHARED_SEGMENTS_SIZE;
+const PART_SIZE = HEAD + 3;
+const SIZE = 8 * (HEAD + 4);
+
+const SEQS_OF_PART = 2 ** 18;
 
 export class SharedState {
   readonly memory: SharedArrayBuffer;
-  readonly segments: SharedSegments;
   readonly #cells: BigInt64Array;
 
-  /** The newest seq in the segments. Set by their thread only. */
+  /** The newest seq in the index. Set by its thread only, as the next one. */
   declare indexed: number;
+  /** Changes when another file takes the place of the index; 0 before there is one. */
+  declare indexVersion: number;
   /** The time of the newest entry. Only the writer sets it. */
   declare newestTime: number;
   /** The newest withholding that readers know: nothing derived has its entry any more. */
   declare withheld: number;
   /** The newest withholding in the log. Set by the writer only, as the one before. */
   declare withheldInLog: number;
-  /** Entries up to this withholding were removed from the segments. Set by their thread. */
+  /** Entries up to this withholding were removed from the index. Set by its thread. */
   declare derivedWithheld: number;
   /** How many messages of its stream a cluster's copy lacks. Only the stream's thread sets this and the next ones. */
   declare messagesBehind: number;
@@ -45,7 +50,7 @@ export class SharedState {
   declare readOnly: number;
   /** Whether the stream of a cluster takes no messages now. */
   declare streamHolding: boolean;
-  /** Whether entries cannot be indexed now. Set by the segments' thread only. */
+  /** Whether entries cannot be indexed now. Set by the index's thread only. */
   declare searchFailing: boolean;
   /** Whether there are threads that follow the log. Set once, at the start. */
   declare hasIndexes: boolean;
@@ -73,8 +78,7 @@ export class SharedState {
 
   constructor(memory: SharedArrayBuffer = new SharedArrayBuffer(SIZE)) {
     this.memory = memory;
-    this.#cells = new BigInt64Array(memory, 0, CELLS);
-    this.segments = new SharedSegments(memory, 8 * CELLS);
+    this.#cells = new BigInt64Array(memory);
   }
 
   /** The newest durable seq. Set by the writer only. */
@@ -104,6 +108,27 @@ export class SharedState {
 
   set writable(value: boolean) {
     this.#set(READ_ONLY, Number(!value));
+  }
+
+  /** Seqs of a part of the index. Set once, before there are readers. */
+  get partSize(): number {
+    return this.#get(PART_SIZE) || SEQS_OF_PART;
+  }
+
+  set partSize(seqs: number) {
+    this.#set(PART_SIZE, seqs);
+  }
+
+  partOf(seq: Seq): number {
+    return Math.floor((seq - 1) / this.partSize);
+  }
+
+  firstOf(part: number): Seq {
+    return part * this.partSize + 1;
+  }
+
+  lastOf(part: number): Seq {
+    return (part + 1) * this.partSize;
   }
 
   /** How many more threads of the process's pool uploads may take now. Set once, at the start. */

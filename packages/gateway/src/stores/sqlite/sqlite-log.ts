@@ -40,7 +40,7 @@ export interface SqliteConnection {
   readonly paths: DataPaths;
   readonly shared: SharedArrayBuffer;
   readonly writer: MessagePort;
-  readonly segments: MessagePort;
+  readonly index: MessagePort;
   /** Whether others append to the log too, so that this copy of it may be behind. */
   readonly isShared: boolean;
 }
@@ -64,8 +64,8 @@ export class SqliteLog extends LogReader implements Log {
   readonly #spools: Spools;
   #closing: Promise<void> | undefined;
 
-  constructor({ paths, shared, writer, segments, isShared }: SqliteConnection) {
-    super(paths, new SharedState(shared), segments);
+  constructor({ paths, shared, writer, index, isShared }: SqliteConnection) {
+    super(paths, new SharedState(shared), index);
     this.#paths = paths;
     this.#readOnly = new ReadOnlySwitch(paths, this.shared);
     this.#watchers = new HeadWatchers(this.shared);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { copyFile, mkdtemp, open, rm, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, mkdtemp, open, rm, rmdir, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -24,7 +24,7 @@ describe('a thread that joins the SQLite store', () => {
       const connection = log.connect();
       const thread = new Worker(new URL('joined-thread.fixture.ts', import.meta.url), {
         workerData: connection,
-        transferList: [connection.writer, connection.segments],
+        transferList: [connection.writer, connection.index],
       });
       const exited = once(thread, 'exit');
       const messages: unknown[] = [];
@@ -79,10 +79,10 @@ describe('reading the SQLite store', () => {
   });
 });
 
-describe('the segments of the SQLite store', () => {
-  it('that cannot be made keep nobody from saying and reading, and are made once they can be', async () => {
+describe('the index of the SQLite store', () => {
+  it('that cannot be made keeps nobody from saying and reading, and is made once it can be', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'presence-'));
-    await writeFile(join(folder, 'segments'), 'in the way');
+    await mkdir(join(folder, 'index.sqlite'));
     const changes: (string | undefined)[] = [];
     await using log = await openSqliteLog({
       folder,
@@ -91,7 +91,7 @@ describe('the segments of the SQLite store', () => {
     assert.equal(metadataOf(await log.append(draftOf())).seq, 1);
     assert.deepEqual(await seqsFound(log, { facets: [facet('kind', 'garden')] }), [1]);
     while (!changes.includes('index false')) await pause(20);
-    await rm(join(folder, 'segments'));
+    await rmdir(join(folder, 'index.sqlite'));
     await untilSearchable(log);
     assert.deepEqual(await seqsFound(log, { textQuery: textQuery('тиша') }), [1]);
     assert.deepEqual(changes, ['index false', 'index true']);

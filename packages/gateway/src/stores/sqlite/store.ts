@@ -1,9 +1,9 @@
 /**
  * The embedded store: SQLite in one folder. It upholds the contract of `log/log.ts`, for every thread
- * that has joined it. `log/` writes and reads the entries, `segments/` has everything that is derived from
+ * that has joined it. `log/` writes and reads the entries, `index/` has everything that is derived from
  * them. Each has a thread of its own; reading happens in the caller's thread.
  *
- * Imports between them go one way: segments → log → the files beside this one that import neither.
+ * Imports between them go one way: index → log → the files beside this one that import neither.
  *
  * Invariant: Threads that have joined the log append, read and watch as the first one does.
  * Test: `packages/gateway/src/stores/sqlite/store.test.ts` “reads, appends and hears of what others
@@ -70,8 +70,8 @@ export interface SqliteOptions {
   readonly acceptClock?: boolean;
   /** A thread that takes appends and withholdings, and has the writer store them in its order. */
   readonly appending?: AppendingThread | undefined;
-  /** Seqs of a segment, for tests: few entries fill several. */
-  readonly segmentSize?: number;
+  /** Seqs of a part of the index, for tests: few entries fill several. */
+  readonly partSize?: number;
   /** Where a thread of the store records metrics. */
   readonly metricsOf?: ((thread: string) => StoreMetricsMemory) | undefined;
 }
@@ -100,7 +100,7 @@ export interface OpenedCopy extends AsyncDisposable {
 
 /** Size of the threads' young generations, in MB: garbage is collected while it is in the processor's cache. */
 const YOUNG_GENERATION_MB = 8;
-const YOUNG_GENERATION_OF_SEGMENTS_MB = 4;
+const YOUNG_GENERATION_OF_INDEX_MB = 4;
 
 /** libuv's own number. */
 const DEFAULT_FILE_THREADS = 4;
@@ -109,7 +109,7 @@ const PROGRESS_INTERVAL_MS = 1000;
 
 /**
  * Opens the log in a folder, which is created if it does not exist. Resolves once all entries but the
- * newest, fewer than a segment has, can be searched. Throws when another process has the folder, when it has something else than a log, and
+ * newest, fewer than a part of the index has, can be searched. Throws when another process has the folder, when it has something else than a log, and
  * when the log has lost entries or the clock is far ahead, unless that is accepted.
  */
 export async function openSqliteLog(options: SqliteOptions): Promise<OwnedLog> {
@@ -123,11 +123,11 @@ export async function openSqliteLog(options: SqliteOptions): Promise<OwnedLog> {
   using _progress = setInterval(report, PROGRESS_INTERVAL_MS);
   shared.hasIndexes = true;
   const writer = await start('./writer/writer-thread', YOUNG_GENERATION_MB);
-  const segments = await start('./segments/segments-thread', YOUNG_GENERATION_OF_SEGMENTS_MB);
+  const index = await start('./index/index-thread', YOUNG_GENERATION_OF_INDEX_MB);
   const appending = options.appending && (await startAppending(options.appending, writer, start));
   const appendThread = appending ?? writer;
   const connect = (): SqliteConnection => {
-    const ports = { writer: portTo(appendThread), segments: portTo(segments) };
+    const ports = { writer: portTo(appendThread), index: portTo(index) };
     return { paths, shared: shared.memory, isShared: appending !== undefined, ...ports };
   };
   const copier = (): CopyClient => new CopyClient(paths, shared, portTo(writer));
@@ -184,7 +184,7 @@ function openFolder(options: SqliteOptions, opened: AsyncDisposableStack): Opene
   }
   mkdirSync(paths.incoming, { recursive: true });
   const shared = new SharedState();
-  if (options.segmentSize !== undefined) shared.segments.size = options.segmentSize;
+  if (options.partSize !== undefined) shared.partSize = options.partSize;
   const { fileThreads = DEFAULT_FILE_THREADS } = options;
   ReadOnlySwitch.restore(paths, shared);
   shared.uploadThreads = Math.max(1, Math.floor(fileThreads / 2));

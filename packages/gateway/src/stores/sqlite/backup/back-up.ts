@@ -30,7 +30,7 @@ import { RowReader } from '../log/row-reader.ts';
 import { plainDatabase } from '../plain-file.ts';
 import { flushFolder, makeFolder } from '../prepare-folder.ts';
 import { faultOf, verifyEntries, type VerifyEvent } from '../log/verify.ts';
-import { writeChecked } from '../segment-record.ts';
+import { writeChecked } from '../checked-file.ts';
 import { countDecided } from '../withholding/withheld-table.ts';
 import { BackupLog } from './backup-log.ts';
 import { assertPlainFolders, copyLarge, copyNotices } from './copy-files.ts';

@@ -14,7 +14,7 @@ import { openLogForWriting, renameLog } from '../log/log-database.ts';
 import { openRegular, plainFile } from '../plain-file.ts';
 import { flushFolder } from '../prepare-folder.ts';
 import { leaveStream } from '../replica/stream-progress.ts';
-import { readChecked } from '../segment-record.ts';
+import { readChecked } from '../checked-file.ts';
 
 export interface BackupDescription {
   readonly log: string;

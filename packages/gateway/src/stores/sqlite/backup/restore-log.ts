@@ -12,7 +12,7 @@ import { lockFile } from '../lock-file.ts';
 import { rollBackJournal } from '../log/log-database.ts';
 import { flushFolder, makeFolder } from '../prepare-folder.ts';
 import { verifyLog, type VerifyEvent } from '../log/verify.ts';
-import { writeChecked } from '../segment-record.ts';
+import { writeChecked } from '../checked-file.ts';
 import { copyFlushed } from './copy-files.ts';
 import {
   type BackupDescription,
@@ -101,10 +101,8 @@ function refuseFaults(source: DataPaths): void {
 
 /** All files of the log, and those derived from it. */
 function existingFiles(paths: DataPaths): string[] {
-  const { folder, log, lastCommit, backup, keys, segments, large, notices } = paths;
-  const own = [log, lastCommit, backup, keys, segments, large, notices].map((path) =>
-    basename(path),
-  );
+  const { folder, log, lastCommit, backup, keys, index, large, notices } = paths;
+  const own = [log, lastCommit, backup, keys, index, large, notices].map((path) => basename(path));
   const isOwn = (name: string): boolean =>
     own.some((file) => name === file || name.startsWith(`${file}-`));
   return readdirSync(folder).filter((name) => isOwn(name));

@@ -23,13 +23,8 @@ interface AnsweredEntry {
   readonly facets: Uint8Array;
 }
 
-interface Derived {
-  readonly facets: Buffer;
-  readonly answered: Seq | undefined;
-}
-
 /** Most entries have none: a new buffer for each would cost more than the rest. */
-const NONE: Derived = { facets: Buffer.alloc(0), answered: undefined };
+const NONE = Buffer.alloc(0);
 
 export class AnsweredEntries {
   readonly #find: StatementSync;
@@ -54,10 +49,10 @@ export class AnsweredEntries {
   }
 
   /**
-   * The facets of a small entry that only indexes have. One of them names the author of `answered` while that is
-   * shown.
+   * The facets of a small entry that only indexes have. One of them names the author of the entry that it answers,
+   * while that is shown.
    */
-  derived(row: EntryRow): Derived {
+  derived(row: EntryRow): Buffer {
     if (row.withheld !== undefined) return NONE;
     const found = this.#answered(row.answered);
     const answered = found?.isWithheld === true ? undefined : found;
@@ -65,7 +60,7 @@ export class AnsweredEntries {
     const mayMention = row.large === undefined && body.includes(AT);
     if (found === undefined && !mayMention) return NONE;
     const texts = mayMention ? stringValuesIn(body) : [];
-    return { facets: derivedFacets(texts, answered?.facets), answered: found?.seq };
+    return derivedFacets(texts, answered?.facets);
   }
 
   #answered(id: string | undefined): AnsweredEntry | undefined {

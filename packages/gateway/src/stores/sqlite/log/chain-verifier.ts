@@ -9,7 +9,7 @@ import { digestOfFile, largeChunks } from '../large/large-files.ts';
 import { digestOf, FIRST_LINK, linkOf, sha256 } from './chain.ts';
 import type { EntryRow } from './entry-row.ts';
 import type { RowReader } from './row-reader.ts';
-import { isMissing } from '../segment-record.ts';
+import { isMissing } from '../checked-file.ts';
 
 const COMMA = 0x2c;
 const BRACE = 0x7d;

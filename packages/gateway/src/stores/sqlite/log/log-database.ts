@@ -13,7 +13,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { StorageFault } from '../../../storage-fault.ts';
 import { openForReading, readMeta, readPragma } from '../database.ts';
 import type { DataPaths } from '../data-paths.ts';
-import { isMissing } from '../segment-record.ts';
+import { isMissing } from '../checked-file.ts';
 import { ENTRIES_TABLE } from './entry-row.ts';
 import { RANGES_TABLE } from '../withholding/withheld-ranges.ts';
 import { WITHHELD_TABLE } from '../withholding/withheld-table.ts';

@@ -77,8 +77,8 @@ suite('verifyLog()', () => {
     tamper: (folder: string, db: DatabaseSync, keys: DatabaseSync) => unknown,
   ): Promise<readonly LogFault[]> {
     await using copy = await copied(original);
-    const { log, lastCommit, segments, keys: keysFile } = dataPathsIn(copy.path);
-    for (const path of [lastCommit, segments]) await rm(path, { recursive: true });
+    const { log, lastCommit, index, keys: keysFile } = dataPathsIn(copy.path);
+    for (const path of [lastCommit, index]) await rm(path);
     {
       using db = new DatabaseSync(log);
       using keys = new DatabaseSync(keysFile);

@@ -2,7 +2,7 @@
  * Verifies a log from its first entry to its last: reports every entry that has changed since it was
  * stored, cannot be read, or is missing.
  *
- * Of the indexes it reads only how far the log was; `segments/verify-segments.ts` verifies them. Changes
+ * Of the index it reads only how far the log was; `index/verify-index.ts` verifies it. Changes
  * nothing, although SQLite may leave empty WAL files beside the log. Memory is bounded, and a gateway
  * may run meanwhile: some entries at a time are a transaction of their own, up to the entry that was
  * the newest at the start.

@@ -92,9 +92,10 @@ export class SqliteReplicaFolder implements ReplicaFolder {
 
   /** What tells the name of the log; the next start makes it again. */
   #removeDerived(): void {
-    const { folder, keys, segments, lastCommit } = this.#paths;
+    const { folder, keys, index, lastCommit } = this.#paths;
     removeDatabase(keys);
-    for (const path of [segments, lastCommit]) rmSync(path, { recursive: true, force: true });
+    removeDatabase(index);
+    rmSync(lastCommit, { force: true });
     flushFolder(folder);
   }
 

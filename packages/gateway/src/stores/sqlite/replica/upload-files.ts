@@ -18,7 +18,7 @@ import {
   placeUpload,
 } from '../large/large-files.ts';
 import type { SharedState } from '../shared-state.ts';
-import { isMissing } from '../segment-record.ts';
+import { isMissing } from '../checked-file.ts';
 
 export class SqliteUploadFiles implements UploadFiles {
   readonly #paths: DataPaths;

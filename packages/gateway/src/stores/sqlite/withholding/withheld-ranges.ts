@@ -5,7 +5,6 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 
 import type { Order, Seq } from '../../../log/log.ts';
-import type { SeqRange } from '../seq-source.ts';
 
 export const RANGES_TABLE = `CREATE TABLE IF NOT EXISTS withheld_ranges (
   first INTEGER PRIMARY KEY,
@@ -77,11 +76,6 @@ export class WithheldRanges {
 
   has(seq: Seq): boolean {
     return this.next(seq, 'oldest') !== seq;
-  }
-
-  /** Whether any entry of the range is withheld. */
-  areIn({ low, high }: SeqRange): boolean {
-    return this.#within.get(low, high) !== undefined;
   }
 
   /** Those of these seqs, which are in either order, that are not withheld. */

@@ -2,10 +2,10 @@
  * Withholds, hides and shows entries, in the writer's thread, in short steps. Between the steps, others append.
  * The first step is one transaction, which decides it for all of them. It lists them in the table
  * `withheld`; if they are many, later steps list them. The next steps mark their rows: from then on, readers
- * leave them out, whatever an index still has. The last steps erase the text: first from segments and chunks, whose
- * threads still need to read it, then from the rows, the files of large entries, and the WAL. A start goes
+ * leave them out, whatever the index still has. The last steps erase the text: first from the index, whose
+ * thread still needs to read it, then from the rows, the files of large entries, and the WAL. A start goes
  * on with what is not erased. What is hidden stays in its rows and files. To show it takes the marks away, and
- * the segments are made again with it.
+ * the entries are indexed again.
  *
  * Invariant: What was withheld is in no file of the folder, in no answer of any door, and in no
  *   read that goes on.
@@ -29,7 +29,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { Seq } from '../../../log/log.ts';
 import { assertStorageFault } from '../../../storage-fault.ts';
 import type { DataPaths } from '../data-paths.ts';
-import { readable, transact } from '../database.ts';
+import { readable, removeDatabase, transact } from '../database.ts';
 import { flushFolder } from '../prepare-folder.ts';
 import type { SharedState } from '../shared-state.ts';
 import { RowReader } from '../log/row-reader.ts';
@@ -196,7 +196,7 @@ export class Withholder {
 
   /** The next start with indexes makes them again. */
   #removeDerived(): void {
-    rmSync(this.#paths.segments, { recursive: true, force: true });
+    removeDatabase(this.#paths.index);
     flushFolder(this.#paths.folder);
     this.#shared.derivedWithheld = this.#shared.withheldInLog;
   }

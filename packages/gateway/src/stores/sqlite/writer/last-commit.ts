@@ -8,7 +8,7 @@ import { closeSync, constants, openSync, readFileSync, writeSync } from 'node:fs
 import type { Seq } from '../../../log/log.ts';
 import { assertStorageFault } from '../../../storage-fault.ts';
 import type { DataPaths } from '../data-paths.ts';
-import { sumOf } from '../segment-record.ts';
+import { sumOf } from '../checked-file.ts';
 
 export interface LogPosition {
   readonly log: string;

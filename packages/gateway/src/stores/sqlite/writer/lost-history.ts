@@ -2,7 +2,7 @@
  * Finds out whether a log has lost entries, or is another log than the one that the rest of its
  * folder was made with: its WAL was removed or cut, or `log.sqlite` comes from an older backup.
  *
- * The evidence is what other files know of the log: `last-commit`, the position of the newest segment,
+ * The evidence is what other files know of the log: `last-commit`, the position of the index,
  * and the files of large entries, which leave the folder of uploads once their entry is durable. None of
  * them is ever ahead of an intact log.
  *
@@ -30,11 +30,11 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { Seq } from '../../../log/log.ts';
 import { assertStorageFault } from '../../../storage-fault.ts';
 import type { DataPaths } from '../data-paths.ts';
-import { readable, readMeta } from '../database.ts';
+import { openForReading, readable, readMeta } from '../database.ts';
+import { readState } from '../index/index-database.ts';
 import { flushWal, openLogForWriting, openLogIfExists, renameLog } from '../log/log-database.ts';
 import { RowReader } from '../log/row-reader.ts';
 import { flushFolder } from '../prepare-folder.ts';
-import { newestRecord } from '../segment-record.ts';
 import { type LogPosition, readLastCommit } from './last-commit.ts';
 
 interface LostHistory {
@@ -120,7 +120,7 @@ function largeFolders(paths: DataPaths): string[] {
 function knownPositions(paths: DataPaths): KnownPosition[] {
   const positions = [
     { file: paths.lastCommit, position: readLastCommit(paths) },
-    newestSegment(paths),
+    { file: paths.index, position: readIndexPosition(paths) },
   ];
   return positions.flatMap(({ file, position }) =>
     position === undefined || position.seq === 0
@@ -129,16 +129,15 @@ function knownPositions(paths: DataPaths): KnownPosition[] {
   );
 }
 
-/** Where the newest segment ends; undefined if there is none that can be read. */
-function newestSegment(paths: DataPaths): { file: string; position: LogPosition | undefined } {
+/** How far the index has come; undefined if there is none that can be read. */
+function readIndexPosition({ index }: DataPaths): LogPosition | undefined {
   try {
-    const { file, record } = newestRecord(paths) ?? { file: paths.segments };
-    if (record === undefined) return { file, position: undefined };
-    const { log, last: seq, link } = record;
-    return { file, position: { log, seq, link: link ?? undefined } };
+    using db = openForReading(index);
+    const { log, position: seq, link } = readState(db) ?? {};
+    return log === undefined ? undefined : { log, seq: seq ?? 0, link: link ?? undefined };
   } catch (error) {
     assertStorageFault(error);
-    return { file: paths.segments, position: undefined };
+    return undefined;
   }
 }
 
@@ -242,8 +241,12 @@ function moveAside(paths: DataPaths, folder: string, { end }: LostHistory): void
       for (const file of orphansIn(large, db))
         renameSync(file, join(folder, 'large', basename(file)));
   }
-  const keys = ['', '-wal', '-shm'].map((suffix) => paths.keys + suffix);
-  for (const path of [...keys, paths.segments, paths.lastCommit]) {
+  const databases = [paths.keys, paths.index].flatMap((file) => [
+    file,
+    `${file}-wal`,
+    `${file}-shm`,
+  ]);
+  for (const path of [...databases, paths.lastCommit]) {
     if (existsSync(path)) renameSync(path, join(folder, basename(path)));
   }
   for (const changed of [join(folder, 'large'), folder, paths.folder]) flushFolder(changed);

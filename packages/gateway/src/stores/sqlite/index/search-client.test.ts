@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { MessageChannel } from 'node:worker_threads';
 
-import type { Order, Seq } from '../../../../log/log.ts';
-import { textQuery } from '../../../../search/search.fixture.ts';
-import type { SeqPage } from '../../seq-source.ts';
+import type { Order, Seq } from '../../../log/log.ts';
+import { textQuery } from '../../../search/search.fixture.ts';
+import type { SeqPage } from '../seq-source.ts';
 import type { FromReader } from './search-calls.ts';
 import { SearchClient } from './search-client.ts';
 

@@ -3,12 +3,12 @@
  *
  * Invariant: A search ends with its caller, through every door, and a short one passes long ones.
  * Test: `packages/gateway/src/doors/rest/abandoned-search.test.ts` “a search whose caller leaves”
- * Test: `packages/gateway/src/stores/sqlite/segments/search/words.test.ts` “are no longer ranked
+ * Test: `packages/gateway/src/stores/sqlite/index/words.test.ts` “are no longer ranked
  *   for a caller who has left, nor for a log that closes”
- * Test: `packages/gateway/src/stores/sqlite/segments/search/search-steps.test.ts` “go to the one
+ * Test: `packages/gateway/src/stores/sqlite/index/search-steps.test.ts` “go to the one
  *   that has had the fewest, so that a short search passes long ones that began before”
  */
-import type { Turns } from '../../../../fair-turns.ts';
+import type { Turns } from '../../../fair-turns.ts';
 
 /** A promise that it yields is waited for. */
 export type SearchSteps<Result> = Generator<Promise<void> | void, Result, void>;

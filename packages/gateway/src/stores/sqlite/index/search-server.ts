@@ -1,13 +1,13 @@
-/** Answers the searches of one reader's thread, in the segments' thread, in fair turns. */
+/** Answers the searches of one reader's thread, in the index's thread, in fair turns. */
 import { GatewayError } from '@open-presence/protocol';
 
-import { callerEnded } from '../../../../ended-callers.ts';
-import { Turns } from '../../../../fair-turns.ts';
-import { isStorageFault } from '../../../../storage-fault.ts';
-import { nextPage, rankedPages, type RankedPages } from './ranked-results.ts';
+import { callerEnded } from '../../../ended-callers.ts';
+import { Turns } from '../../../fair-turns.ts';
+import { isStorageFault } from '../../../storage-fault.ts';
+import { pageOfMatches, type SearchContext } from './matches.ts';
+import { nextPage, rankedPages, type RankedPages } from './ranked.ts';
 import type { Answer, SearchCalls } from './search-calls.ts';
 import { type SearchSteps, takeSteps } from './search-steps.ts';
-import { pageOfMatches, type SearchContext } from './word-search.ts';
 
 interface OpenSearch {
   readonly ending: AbortController;

@@ -1,29 +1,24 @@
 import assert from 'node:assert/strict';
-import { cp, readFile, rm, writeFile } from 'node:fs/promises';
+import { copyFile, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
 
-import { dataFolder } from '../../../../../../../test/gateway-process.ts';
-import { callerEnded } from '../../../../ended-callers.ts';
-import { facet } from '../../../../log/facet.ts';
-import type { Seq } from '../../../../log/log.ts';
-import {
-  bestSeqs,
-  seqsFound,
-  untilSearchable,
-  textQuery,
-} from '../../../../search/search.fixture.ts';
-import { draftOf, randomOf, metadataOf } from '../../../../log/log.fixture.ts';
-import { openMemoryLog } from '../../../../../../../test/support/memory-log/memory-log.ts';
-import { dataPathsIn } from '../../data-paths.ts';
-import { SharedState } from '../../shared-state.ts';
-import type { StoreChange } from '../../store-thread.ts';
-import { openSqliteLog } from '../../store.ts';
-import { openForReading } from '../../database.ts';
-import { WithheldRanges } from '../../withholding/withheld-ranges.ts';
-import { SegmentReader } from '../segment-reader.ts';
-import { rankedPages } from './ranked-results.ts';
+import { dataFolder } from '../../../../../../test/gateway-process.ts';
+import { callerEnded } from '../../../ended-callers.ts';
+import { facet } from '../../../log/facet.ts';
+import type { Seq } from '../../../log/log.ts';
+import { bestSeqs, seqsFound, untilSearchable, textQuery } from '../../../search/search.fixture.ts';
+import { draftOf, randomOf, metadataOf } from '../../../log/log.fixture.ts';
+import { openMemoryLog } from '../../../../../../test/support/memory-log/memory-log.ts';
+import { dataPathsIn } from '../data-paths.ts';
+import { openForReading } from '../database.ts';
+import { SharedState } from '../shared-state.ts';
+import { WithheldRanges } from '../withholding/withheld-ranges.ts';
+import type { StoreChange } from '../store-thread.ts';
+import { openSqliteLog } from '../store.ts';
+import { IndexReader } from './index-database.ts';
+import { rankedPages } from './ranked.ts';
 import type { RankedPage } from './search-calls.ts';
 
 const WORDS = ['mint', 'mine', 'water', 'stone', 'сад', 'саду', '庭', '🌱', 'rare', 'far'];
@@ -129,8 +124,8 @@ describe('words in the SQLite store', () => {
   it('of very many entries are ranked in sections: each result once, whatever was skipped', async () => {
     await using temporary = await dataFolder();
     const { path: folder } = temporary;
-    // Each segment is a section.
-    await using log = await openSqliteLog({ folder, segmentSize: 16_384 });
+    // Each part is a section.
+    await using log = await openSqliteLog({ folder, partSize: 16_384 });
     const many = 17_000;
     const bodies = Array.from(
       { length: many },
@@ -142,11 +137,9 @@ describe('words in the SQLite store', () => {
     await log.append({ ...draftOf(), body: spool });
     await untilSearchable(log);
     const shared = new SharedState(log.connect().shared);
-    using reader = new SegmentReader(dataPathsIn(folder), shared.segments, () => assert.fail());
-    const available = async (): Promise<void> => assert.fail();
+    using index = new IndexReader(dataPathsIn(folder), shared, () => assert.fail());
     using db = openForReading(dataPathsIn(folder).log);
-    const withheld = new WithheldRanges(db);
-    const context = { reader, shared, available, withheld, maxRanked: 1 };
+    const context = { index, shared, withheld: new WithheldRanges(db), maxRanked: 1 };
     const sectionOf = (seq: Seq): number => Math.floor((seq - 1) / 16_384);
     // The large entry has a word more than those that are as frequent in it.
     const rankOf = (seq: Seq): number => (seq > many ? -1 : (seq - 1) % 3);
@@ -261,7 +254,7 @@ describe('words in the SQLite store', () => {
     const bytes = await readFile(file);
     const page = Math.floor(bytes.indexOf('garden broken') / 4096) * 4096;
     await writeFile(file, bytes.fill(0xff, page, page + 8));
-    await rm(join(folder, 'segments'), { recursive: true });
+    await rm(join(folder, 'index.sqlite'));
     const changes: StoreChange[] = [];
     await using log = await openSqliteLog({ folder, onChange: (change) => changes.push(change) });
     await untilSearchable(log);
@@ -281,9 +274,8 @@ describe('words in the SQLite store', () => {
       }
       await untilSearchable(log);
     }
-    await rm(join(folders[1], 'segments'), { recursive: true });
-    await cp(join(folders[0], 'segments'), join(folders[1], 'segments'), { recursive: true });
-    await assert.rejects(openSqliteLog({ folder: folders[1] }), /segment\.json knows of entry 10/);
+    await copyFile(join(folders[0], 'index.sqlite'), join(folders[1], 'index.sqlite'));
+    await assert.rejects(openSqliteLog({ folder: folders[1] }), /index\.sqlite knows of entry 10/);
     await using log = await openSqliteLog({ folder: folders[1], acceptLoss: true });
     await untilSearchable(log);
     assert.equal((await seqsFound(log, { textQuery: textQuery('second') })).length, 11);

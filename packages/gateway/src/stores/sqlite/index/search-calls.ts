@@ -1,12 +1,9 @@
-/** What a reader's thread asks the segments' thread, and what it reports to it. */
-import type { FacetCondition } from '../../../../log/facet.ts';
-import type { Seq } from '../../../../log/log.ts';
-import type { TextQuery } from '../../../../log/text-query.ts';
-import type { ThreadCall } from '../../../../thread-call.ts';
-import type { SeqPage, SeqRange } from '../../seq-source.ts';
-import type { ChunkFile } from '../chunks/chunk-files.ts';
-import type { SpoiledSegment } from '../segment-reader.ts';
-import type { PageOf } from './segment-matches.ts';
+/** What a reader's thread asks the index's thread, and what it reports to it. */
+import type { FacetCondition } from '../../../log/facet.ts';
+import type { Seq } from '../../../log/log.ts';
+import type { TextQuery } from '../../../log/text-query.ts';
+import type { ThreadCall } from '../../../thread-call.ts';
+import type { PageOf, SeqPage, SeqRange } from '../seq-source.ts';
 
 interface Searched extends SeqRange {
   readonly textQuery: TextQuery;
@@ -60,6 +57,5 @@ export type FromReader =
   | { readonly endOfSearch: number }
   /** The caller has ended its half. */
   | { readonly callerEndedOf: number }
-  | { readonly spoiled: SpoiledSegment }
-  /** A chunk that is not stored in this form. */
-  | { readonly wanted: ChunkFile };
+  /** The index of this version is not what was written. */
+  | { readonly spoiledIndex: number };

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
-import { callerEnded } from '../../../../ended-callers.ts';
-import { Turns } from '../../../../fair-turns.ts';
+import { callerEnded } from '../../../ended-callers.ts';
+import { Turns } from '../../../fair-turns.ts';
 import { type SearchSteps, takeSteps } from './search-steps.ts';
 
 /** Takes longer than a turn with each step, and notes its name. */

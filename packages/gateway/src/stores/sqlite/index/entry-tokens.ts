@@ -1,6 +1,6 @@
 /**
- * An entry as the index of a segment has it: the words of all string values, and its facets as words
- * that no text has. The same for the same entry, always.
+ * An entry as the index has it: the words of all string values, and its facets as words that no text has. The
+ * same for the same entry, always.
  */
 import { FACET_SIZE, type Facet } from '../../../log/facet.ts';
 import { StringValueReader, stringValuesIn } from '../../../json/string-values.ts';

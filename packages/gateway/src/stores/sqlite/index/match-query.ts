@@ -1,16 +1,16 @@
 /** Queries for words and facets in the syntax of FTS5: neither has special characters. */
-import { FACET_SIZE, type Facet, type FacetCondition, facetsIn } from '../../../../log/facet.ts';
+import { FACET_SIZE, type Facet, type FacetCondition, facetsIn } from '../../../log/facet.ts';
 import {
   termList,
   termsIn,
   type Term,
   type TermList,
   type TextQuery,
-} from '../../../../log/text-query.ts';
-import { facetToken } from '../entry-tokens.ts';
+} from '../../../log/text-query.ts';
+import { facetToken } from './entry-tokens.ts';
 
 /** Terms per statement: FTS5 opens a cursor for each, and copies everything left of an operator. */
-const MAX_TERMS = 32;
+const MAX_TERMS = 16;
 /** A prefix costs as much as this many words: FTS5 merges all words that begin with it. */
 const PREFIX_WEIGHT = 8;
 /** The token of no facet. */
@@ -21,7 +21,7 @@ const MAX_FEW = 8;
 const MAX_FACETS = 16;
 
 /**
- * Rows of a segment. Node.js binds numbers as reals, but FTS5 uses a bound only if it is an integer. With a
+ * Entries of a part: a row's id is the seq. Node.js binds numbers as reals, but FTS5 uses a bound only if it is an integer. With a
  * real, it would read every row of a term.
  */
 export const IN_ROWS: string = 'rowid BETWEEN CAST(? AS INTEGER) AND CAST(? AS INTEGER)';
@@ -50,15 +50,15 @@ export class MatchQuery {
   readonly rest: readonly RowCondition[];
   /** The one query that is all of that; undefined where there are several. */
   readonly whole: string | undefined;
-  /** Words and phrases that count for the rank, and how many terms a text must have. */
+  /** How many words and phrases a text must have. */
   readonly terms: number;
 
   constructor({ facets, textQuery }: Conditions) {
     const all = textQuery?.all ?? NO_TERMS;
     const none = textQuery?.none ?? NO_TERMS;
     const { few, lists, rest } = divide(facets);
-    const [required = []] = batchesOf(all, MAX_TERMS / 2);
-    const [excluded = []] = batchesOf(none, MAX_TERMS / 2);
+    const [required = []] = batchesOf(all);
+    const [excluded = []] = batchesOf(none);
     const parts = [...few, ...joined(required, 'AND')];
     const without = joined(excluded, 'OR');
     const [distributed, ...others] = lists;
@@ -123,7 +123,8 @@ function* listQueries(list: readonly Facet[]): Generator<string, void, undefined
     yield anyFacet(list.slice(at, at + MAX_FACETS));
 }
 
-function anyFacet(facets: readonly Facet[]): string {
+/** Matches rows with one of these. */
+export function anyFacet(facets: readonly Facet[]): string {
   return `(${facets.map(facetPhrase).join(' OR ')})`;
 }
 
@@ -141,7 +142,7 @@ function conditionsOf(
   operator: 'AND' | 'OR',
   isExcluded: boolean,
 ): RowCondition[] {
-  const batches = batchesOf(terms, MAX_TERMS / 2).drop(1);
+  const batches = batchesOf(terms).drop(1);
   return Array.from(batches, (batch) => ({ queries: () => joined(batch, operator), isExcluded }));
 }
 
@@ -154,13 +155,13 @@ function joined(terms: readonly Term[], operator: 'AND' | 'OR'): string[] {
 }
 
 /** The terms, in groups that fit into one statement. */
-function* batchesOf(list: TermList, most = MAX_TERMS): Generator<readonly Term[], void, undefined> {
+function* batchesOf(list: TermList): Generator<readonly Term[], void, undefined> {
   let batch: Term[] = [];
   let weight = 0;
   for (const term of termsIn(list)) {
     batch.push(term);
     weight += term.isPrefix ? PREFIX_WEIGHT : term.words.length;
-    if (weight < most) continue;
+    if (weight < MAX_TERMS) continue;
     yield batch;
     batch = [];
     weight = 0;

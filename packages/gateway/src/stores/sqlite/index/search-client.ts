@@ -1,13 +1,13 @@
-/** Asks the segments' thread for what has some words. */
+/** Asks the index's thread for what has some words. */
 import { addAbortListener } from 'node:events';
 import type { MessagePort } from 'node:worker_threads';
 
 import { GatewayError } from '@open-presence/protocol';
 
-import { onCallerEnded } from '../../../../ended-callers.ts';
-import type { LogRead, RankedEntry, RankedQuery, Seq } from '../../../../log/log.ts';
-import { ThreadCaller } from '../../../../thread-call.ts';
-import type { SeqPage, SeqRange, SeqSource } from '../../seq-source.ts';
+import { onCallerEnded } from '../../../ended-callers.ts';
+import type { LogRead, RankedEntry, RankedQuery, Seq } from '../../../log/log.ts';
+import { ThreadCaller } from '../../../thread-call.ts';
+import type { SeqPage, SeqRange, SeqSource } from '../seq-source.ts';
 import type {
   Answer,
   FromReader,
