@@ -59,8 +59,11 @@ export class RoomCounter {
   }
 
   #readIndex(): void {
-    this.#withheld = this.#sources.shared.withheld;
-    const rows = this.#sources.index.read((index) => index.statement(ALL).all()) ?? [];
+    const { shared, index } = this.#sources;
+    this.#withheld = shared.withheld;
+    // A removed index may still be open.
+    const found = shared.indexed > 0 ? index.read(() => index.statement(ALL).all()) : [];
+    const rows = found ?? [];
     const counts = rows.map(({ kind, room, count, seq, time }) => ({
       kind: kind as Kind,
       room: String(room),

@@ -79,6 +79,8 @@ export function openIndexForWriting(file: string): DatabaseSync {
 export function createIndex(db: DatabaseSync, log: string, partSize: number): void {
   db.exec(`BEGIN; ${TABLES}; PRAGMA user_version = ${INDEX_FORMAT}; COMMIT`);
   db.prepare('INSERT INTO state VALUES (?, ?, 0, NULL, 0)').run(log, partSize);
+  // A reader may go on with a frame of an index that was there before.
+  db.prepare("INSERT INTO sqlite_sequence VALUES ('frames', ?)").run(1000 * Date.now());
 }
 
 /** Undefined if the file is new, or has another format. */

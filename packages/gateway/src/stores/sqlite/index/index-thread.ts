@@ -5,10 +5,16 @@
  */
 import { setImmediate as nextTick } from 'node:timers/promises';
 
-import { assertStorageFault, causeOf } from '../../../storage-fault.ts';
+import {
+  assertStorageFault,
+  causeOf,
+  type FaultCause,
+  StorageFault,
+} from '../../../storage-fault.ts';
 import { answerCall } from '../../../thread-call.ts';
 import { isSpoiled, openForReading, readMeta, removeDatabase } from '../database.ts';
 import { RowReader } from '../log/row-reader.ts';
+import { flushFolder } from '../prepare-folder.ts';
 import { StoreThread } from '../store-thread.ts';
 import { WithheldRanges } from '../withholding/withheld-ranges.ts';
 import { unfinished } from '../withholding/withheld-table.ts';
@@ -40,7 +46,7 @@ let dueAt: number | undefined;
 
 try {
   // What was withheld before a kill is found by nobody from the start on.
-  await replaceWithheld(opened());
+  await replaceWithheld();
   // If more entries than a part has are not indexed, reading the log instead would take long.
   const index = opened();
   while (behind() >= shared.partSize) {
@@ -98,11 +104,16 @@ function onSpoiled(version: number): void {
 /** Removes a spoiled index. Readers read the log until it is indexed again. */
 function removeSpoiled(): void {
   if (spoiled !== shared.indexVersion || writer === undefined) return;
+  removeIndex({ code: 'CHANGED', message: `"${paths.index}" has changed.` });
+}
+
+function removeIndex(cause: FaultCause): void {
   shared.indexed = 0;
-  writer[Symbol.dispose]();
+  writer?.[Symbol.dispose]();
   writer = undefined;
   removeDatabase(paths.index);
-  thread.report('derived', { code: 'CHANGED', message: `"${paths.index}" has changed.` });
+  flushFolder(paths.folder);
+  thread.report('derived', cause);
   thread.report('derived', undefined);
 }
 
@@ -116,16 +127,24 @@ function onOutcome(fault?: Error): void {
 async function next(): Promise<void> {
   woken = Promise.withResolvers();
   removeSpoiled();
-  await replaceWithheld(opened());
+  await replaceWithheld();
   if (follow(opened()) || opened().work()) await nextTick();
   else await untilWoken();
 }
 
 /** Readers are told after the index has nothing of them any more. Shown entries are indexed again. */
-async function replaceWithheld(index: IndexWriter): Promise<void> {
+async function replaceWithheld(): Promise<void> {
   const last = shared.withheldInLog;
   if (shared.derivedWithheld === last) return;
-  for (const _ of index.replace(unfinished(database).map(({ seq }) => seq))) await nextTick();
+  try {
+    const seqs = unfinished(database).map(({ seq }) => seq);
+    for (const _ of opened().replace(seqs)) await nextTick();
+  } catch (error) {
+    assertStorageFault(error);
+    if (error instanceof StorageFault) throw error;
+    // On a full disk, nothing can be taken out of the index, but all of it can be removed.
+    removeIndex(causeOf(error));
+  }
   shared.derivedWithheld = last;
 }
 
