@@ -39,7 +39,9 @@ test('a restore repeats what was withheld since the backup, or says how much is 
   };
   const textsOf = async (name: string): Promise<string> => {
     await using served = await startGatewayProcess({ data: folder(name) });
-    const texts = await (await fetch(`${served.url}/api/garden?order=oldest`)).text();
+    const texts = await (
+      await fetch(`${served.url}/api/garden?order=oldest&withheld=include`)
+    ).text();
     return [...texts.matchAll(/quixotry \d|"withheld":/g)].join();
   };
   const wanted = 'quixotry 2,quixotry 3';
