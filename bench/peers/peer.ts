@@ -45,15 +45,10 @@ export async function startEcho(bench: BenchContext): Promise<Peer> {
 
 /**
  * nginx with one worker, serving the files of a folder, which also holds its state: compressed where
- * there is a `.gz` beside them, and below `/copied/` without `sendfile`.
+ * there is a `.gz` beside them.
  */
 export function startNginx(bench: BenchContext, folder: string): Promise<Peer> {
-  const locations = `gzip_static on;
-    location /copied/ {
-      alias "${folder}/";
-      sendfile off;
-    }`;
-  return startNginxWith(bench, folder, { modules: '', locations });
+  return startNginxWith(bench, folder, { modules: '', locations: 'gzip_static on;' });
 }
 
 /** The same with nchan: what is posted to `/post` is sent to the readers of `/events`. */

@@ -20,7 +20,7 @@ export async function startPostgres(
   bench: BenchContext,
   folder: string,
   entries = 0,
-): Promise<ListedStore> {
+): Promise<ListedStore & { readonly allUrl: string }> {
   bringTools(FASTIFY);
   await using started = new AsyncDisposableStack();
   const runner = await ordinaryUser(folder);
@@ -42,6 +42,7 @@ export async function startPostgres(
     pids: [pid, postgres.pid],
     append: { url: `${url}/api/garden`, sendBy: 'POST' },
     newestUrl: `${url}/api/garden?limit=50`,
+    allUrl: `${url}/api/garden/all`,
     length: async () => {
       const { text } = await sendRequest(`${url}/count`);
       return Number(/\d+/.exec(text)?.[0]);

@@ -1,10 +1,12 @@
 /**
  * Fastify that stores entries in PostgreSQL, one row each: `node server.ts PORT FOLDER ENTRIES`. The
- * folder has PostgreSQL's socket. The table has that many entries at the start. Queries and pool are
- * as the documentation of pg shows them.
+ * folder has PostgreSQL's socket. The table has that many entries at the start. Queries, pool and cursor
+ * are as the documentation of pg shows them.
  */
 import fastify from 'fastify';
 import pg from 'pg';
+import QueryStream from 'pg-query-stream';
+import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const [port, folder, entries] = process.argv.slice(2);
@@ -75,12 +77,34 @@ app.get(
   },
 );
 
+/** All of them, newest first, by a cursor. */
+app.get('/api/garden/all', async (_request, reply) => {
+  const client = await pool.connect();
+  const rows = client.query(new QueryStream('SELECT * FROM garden ORDER BY seq DESC'));
+  rows.once('close', () => client.release());
+  return reply.type('application/json').send(Readable.from(joined(rows)));
+});
+
 app.get('/count', async () => {
   const { rows } = await pool.query('SELECT count(*) FROM garden');
   return rows[0];
 });
 
 await app.listen({ port: Number(port), host: '127.0.0.1' });
+
+/** The body, in pieces of some dozen KiB. */
+async function* joined(rows: AsyncIterable<unknown>): AsyncGenerator<string> {
+  let piece = '{"entries":[';
+  let joiner = '';
+  for await (const row of rows) {
+    piece += joiner + JSON.stringify(row);
+    joiner = ',';
+    if (piece.length < 65_536) continue;
+    yield piece;
+    piece = '';
+  }
+  yield `${piece}]}`;
+}
 
 /** PostgreSQL refuses connections while it starts. */
 async function isReady(): Promise<boolean> {
