@@ -26,7 +26,9 @@ suite('a real Prometheus', needs('prometheus'), () => {
   before(async () => {
     watched = `127.0.0.1:${await freePort()}`;
     const args = ['--threads', '1', '--metrics', watched];
-    gateway = ending.use(await startGatewayProcess({ args })).url;
+    const data = ending.use(await dataFolder()).path;
+    await writeFile(join(data, 'last-backup'), new Date().toISOString());
+    gateway = ending.use(await startGatewayProcess({ data, args })).url;
     prometheus = await startPrometheus();
   });
   after(() => ending.disposeAsync());

@@ -255,6 +255,8 @@ class Follower implements Orderer {
       const switched = this.#switched;
       const read = await readStream(manager, this.#start.address).catch((error: unknown) => {
         this.#publisher.probe();
+        // None answers for it: it has no majority of its servers.
+        state.missingServers = Math.ceil(this.#start.address.servers.length / 2);
         throw error;
       });
       // Where nobody says anything, nothing else would tell that nothing can be stored.

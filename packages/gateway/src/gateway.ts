@@ -144,7 +144,11 @@ export async function startGateway(config: GatewayConfig): Promise<Gateway> {
         state,
         log: () => lifecycle.log,
         notices: () => notices.measure(),
-        visitors: () => presence.countByRoom(),
+        visitors: () =>
+          presence
+            .countByRoom()
+            .values()
+            .reduce((sum, count) => sum + count, 0),
       }),
     );
   const metricsOf = metrics && ((thread: string) => metrics.counted.addStoreThread(thread));

@@ -9,6 +9,7 @@ import { createServer } from './http/connection/node-http.ts';
 import type { GatewayMetrics, GaugeSources } from './metrics/gateway-metrics.ts';
 
 const PATH = '/metrics';
+const CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 
 export interface MetricsAddress {
   readonly host: string;
@@ -71,6 +72,6 @@ async function respond(
     return;
   }
   const text = method === 'HEAD' ? '' : await metrics.print();
-  response.writeHead(200, { 'Content-Type': metrics.contentType, 'Cache-Control': 'no-store' });
+  response.writeHead(200, { 'Content-Type': CONTENT_TYPE, 'Cache-Control': 'no-store' });
   response.end(text);
 }

@@ -109,13 +109,13 @@ export class HttpObservation implements Disposable {
     };
   }
 
-  /** To be called once the listener listens: records what is open in it, once a second. */
+  /** To be called once the listener listens: counts its open event streams, once a second. */
   watch(listener: HttpListener<DoorContext>): void {
     const [memory, metrics] = [this.#memory, this.#metrics];
     if (memory === undefined || metrics === undefined) return;
     this.#opened.use(
       recordUsage(memory.usage, () => {
-        metrics.usage = listener.usage();
+        metrics.streams = listener.usage().streams;
       }),
     );
   }

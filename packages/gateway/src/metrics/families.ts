@@ -1,67 +1,55 @@
-/**
- * Families of metrics whose values are read when somebody asks for them. prom-client prints them; the
- * values themselves are counted elsewhere.
- */
-import { Gauge, Registry } from 'prom-client';
-
+/** Families of metrics, whose values are read when somebody asks for them, in the text format of Prometheus. */
 import type { Buckets, HistogramValue } from './cells.ts';
 
+/** Their values need no escapes: none has a quote, a backslash or the end of a line. */
 type Labels = Readonly<Record<string, string>>;
 export type Sample<Value> = readonly [labels: Labels, value: Value];
 
 /** One value without labels, or samples. Undefined where nothing is known yet. */
-type Found<Value> = Value | undefined | Iterable<Sample<Value>>;
-export type Read<Value> = () => Found<Value> | Promise<Found<Value>>;
-
-/** A value as it is printed. */
-interface Printed {
-  readonly labels: Labels;
-  readonly value: number;
-  readonly metricName?: string;
-}
+type Found = number | undefined | Iterable<Sample<number>>;
+type Read = () => Found | Promise<Found>;
 
 export class Families {
-  readonly registry = new Registry();
+  readonly #families: (() => Promise<readonly string[]>)[] = [];
 
   /** Only grows while the gateway runs. */
-  counter(name: string, help: string, read: Read<number>): void {
-    this.#add('counter', name, help, () => numbers(read));
+  counter(name: string, help: string, read: Read): void {
+    this.#add(name, 'counter', help, async () => linesOf(name, await read()));
   }
 
-  gauge(name: string, help: string, read: Read<number>): void {
-    this.#add('gauge', name, help, () => numbers(read));
+  gauge(name: string, help: string, read: Read): void {
+    this.#add(name, 'gauge', help, async () => linesOf(name, await read()));
   }
 
-  histogram(name: string, help: string, buckets: Buckets, read: Read<HistogramValue>): void {
+  histogram(name: string, help: string, buckets: Buckets, read: () => HistogramValue): void {
     const bounds = [...buckets.bounds.map(String), '+Inf'];
-    this.#add('histogram', name, help, async () =>
-      samplesIn(await read()).flatMap(([labels, { cumulative, sum }]) => [
-        ...bounds.map((le, at) => {
-          return {
-            metricName: `${name}_bucket`,
-            labels: { le, ...labels },
-            value: cumulative[at] ?? 0,
-          };
-        }),
-        { metricName: `${name}_sum`, labels, value: sum },
-        { metricName: `${name}_count`, labels, value: cumulative.at(-1) ?? 0 },
-      ]),
-    );
+    this.#add(name, 'histogram', help, async () => {
+      const { cumulative, sum } = read();
+      const samples = bounds.map((le, at) => [{ le }, cumulative[at] ?? 0] as const);
+      return [
+        ...linesOf(`${name}_bucket`, samples),
+        ...linesOf(`${name}_sum`, sum),
+        ...linesOf(`${name}_count`, cumulative.at(-1)),
+      ];
+    });
   }
 
-  /** prom-client would count by itself: the registry only calls `get`. */
-  #add(type: string, name: string, help: string, print: () => Promise<Printed[]>): void {
-    const get = async (): Promise<object> => ({ type, name, help, values: await print() });
-    const family = new Gauge({ name, help, registers: [] });
-    this.registry.registerMetric(Object.assign(family, { get }));
+  async print(): Promise<string> {
+    const lines = await Promise.all(this.#families.map((family) => family()));
+    return `${lines.flat().join('\n')}\n`;
+  }
+
+  #add(name: string, type: string, help: string, read: () => Promise<readonly string[]>): void {
+    const head = [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`];
+    this.#families.push(async () => [...head, ...(await read())]);
   }
 }
 
-async function numbers(read: Read<number>): Promise<Printed[]> {
-  return samplesIn(await read()).map(([labels, value]) => ({ labels, value }));
-}
-
-function samplesIn<Value extends number | HistogramValue>(found: Found<Value>): Sample<Value>[] {
+function linesOf(name: string, found: Found): string[] {
   if (found === undefined) return [];
-  return typeof found === 'object' && Symbol.iterator in found ? [...found] : [[{}, found]];
+  const samples: Iterable<Sample<number>> = typeof found === 'number' ? [[{}, found]] : found;
+  return Array.from(samples, ([labels, value]) => {
+    const pairs = Object.entries(labels).map(([key, text]) => `${key}="${text}"`);
+    return `${name}${pairs.length === 0 ? '' : `{${pairs.join()}}`} ${value}`;
+  });
 }

@@ -70,7 +70,6 @@ export interface NoticeState {
 
 interface NoticesMeasure {
   readonly open: number;
-  readonly bytes: number;
   readonly oldest: number | undefined;
 }
 
@@ -181,8 +180,8 @@ export class Notices {
   }
 
   /**
-   * How many are open, when the oldest of them came, in seconds since 1970, and the bytes of all. If that takes
-   * long, resolves with the last result; undefined the first time.
+   * How many are open, and when the oldest of them came, in seconds since 1970. If that takes long, resolves with
+   * the last result; undefined the first time.
    */
   async measure(): Promise<NoticesMeasure | undefined> {
     this.#measuring ??= this.#measureFiles();
@@ -194,29 +193,26 @@ export class Notices {
   async #measureFiles(): Promise<void> {
     const begun = performance.now();
     try {
-      this.#measured = await this.#readSizes();
+      this.#measured = await this.#countOpen();
     } finally {
       const pause = 10 * (performance.now() - begun);
       void setTimeout(pause, undefined, { ref: false }).then(() => (this.#measuring = undefined));
     }
   }
 
-  async #readSizes(): Promise<NoticesMeasure> {
-    let [count, bytes] = [0, 0];
+  async #countOpen(): Promise<NoticesMeasure> {
+    let open = 0;
     let oldest: string | undefined;
     for await (const name of this.#files()) {
-      const file = await orMissing(stat(join(this.#folder, name)));
-      if (file === undefined) continue;
-      bytes += file.size;
       if (!name.endsWith(TEXT)) continue;
       const number = name.slice(0, -TEXT.length);
       const closing = await orMissing(stat(this.#path(number, CLOSED)));
       if (closing !== undefined) continue;
-      count += 1;
+      open += 1;
       if (oldest === undefined || number < oldest) oldest = number;
     }
     const state = oldest === undefined ? undefined : await this.state(oldest);
-    return { open: count, bytes, oldest: state && Date.parse(state.received) / 1000 };
+    return { open, oldest: state && Date.parse(state.received) / 1000 };
   }
 
   /** Their names, in any order: there may be any number of them. */

@@ -83,8 +83,6 @@ interface AppendingThread {
 }
 
 interface CopyLag {
-  /** What the stream has and the copy lacks. */
-  readonly messages: number;
   /** Since the copy last had all that the stream had. */
   readonly seconds: number;
   /** Whether the stream takes what is said here. */
@@ -307,9 +305,9 @@ export class OwnedLog extends SqliteLog {
   /** How far this copy of a cluster's log is behind; undefined for a log of its own. */
   copyLag(): CopyLag | undefined {
     if (!this.isShared) return undefined;
-    const { messagesBehind: messages, completeAt, streamHolding, missingServers } = this.shared;
+    const { completeAt, streamHolding, missingServers } = this.shared;
     const seconds = Math.max(0, Date.now() - completeAt) / 1000;
-    return { messages, seconds, takesMessages: !streamHolding, missingServers };
+    return { seconds, takesMessages: !streamHolding, missingServers };
   }
 
   override async [Symbol.asyncDispose](): Promise<void> {

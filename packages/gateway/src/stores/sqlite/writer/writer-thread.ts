@@ -129,7 +129,7 @@ function copy(request: CopyRequest): CopyResponse {
     withholder.changed();
     erasing ??= setTimeout(erase);
   }
-  if (result.outcome !== 'failed') recordCopies(shared.head - before, request.size);
+  if (result.outcome !== 'failed') recordCopies(shared.head - before);
   reportState();
   return { result, copies: request.copies };
 }
@@ -193,7 +193,7 @@ function erase(): void {
 function store(batches: readonly Batch[]): void {
   const drafts = batches.flatMap((batch) => batch.drafts);
   const results = writer.commit(drafts);
-  if (metrics !== undefined) recordCommit(metrics, drafts, results);
+  if (metrics !== undefined) recordCommit(metrics, results);
   let from = 0;
   sendResults(
     batches.map(({ client, batch, drafts: own }) => ({
@@ -210,32 +210,19 @@ function apply({ apply: packed, ...position }: ApplyRequest): ApplyResponse['app
   const results = writer.apply(batches, position);
   reportState();
   if (typeof results === 'string') return results;
-  const applied = batches.flatMap(({ drafts }, at) => (results[at] === undefined ? [] : drafts));
   const each = results.flatMap((result) => result ?? []);
-  if (metrics !== undefined) recordCommit(metrics, applied, each);
+  if (metrics !== undefined) recordCommit(metrics, each);
   return results.map((result) => result && packResults(result));
 }
 
-function recordCommit(
-  metrics: StoreMetrics,
-  drafts: readonly PackedDraft[],
-  results: readonly WriteResult[],
-): void {
-  let entries = 0;
-  let bytes = 0;
-  for (const [index, { outcome }] of results.entries()) {
-    metrics.recordAppend(outcome);
-    if (outcome !== 'appended') continue;
-    entries += 1;
-    bytes += drafts[index]?.large?.size ?? drafts[index]?.body.length ?? 0;
-  }
-  if (entries > 0) metrics.recordCommit({ entries, bytes, flushMs: writer.flushMs });
+function recordCommit(metrics: StoreMetrics, results: readonly WriteResult[]): void {
+  for (const { outcome } of results) metrics.recordAppend(outcome);
+  if (results.some(({ outcome }) => outcome === 'appended')) metrics.recordFlush(writer.flushMs);
 }
 
-/** `bytes`: of the copies as they were sent to this thread. */
-function recordCopies(entries: number, bytes: number): void {
+function recordCopies(entries: number): void {
   metrics?.recordAppend('copied', entries);
-  if (entries > 0) metrics?.recordCommit({ entries, bytes, flushMs: writer.flushMs });
+  if (entries > 0) metrics?.recordFlush(writer.flushMs);
 }
 
 function reportState(): void {
