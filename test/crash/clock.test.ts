@@ -1,12 +1,15 @@
 // A gateway whose machine has a wrong clock, at its start or while it runs.
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { promisify } from 'node:util';
 
 import { Gateway } from '../../conformance/gateway.ts';
 import { until } from '../../conformance/until.ts';
 import { asArray } from '../../conformance/value.ts';
+import { COMMAND } from '../command.ts';
 import { dataFolder, type GatewayOptions, startGatewayProcess } from '../gateway-process.ts';
 
 const DAY = 24 * 60 * 60_000;
@@ -51,13 +54,13 @@ test('a clock that is years ahead at the start is asked about once, and entries 
     await later.stop();
   }
   await writeFile(file, `${YEARS}`);
-  const question = /ended with 1[^]*days after the newest entry[^]*--accept-clock/;
+  const question =
+    /ended with 1[^]*days after the newest entry[^]*run once: presence accept clock --data/;
   await assert.rejects(startGatewayProcess(withClock(file, data)), question);
   await assert.rejects(startGatewayProcess(withClock(file, data)), question);
-  {
-    await using gateway = await startGatewayProcess(withClock(file, data, '--accept-clock'));
-    await gateway.stop();
-  }
+  const { env } = withClock(file, data);
+  const accept = [COMMAND, 'accept', 'clock', '--data', data];
+  await promisify(execFile)(process.execPath, accept, { env: { ...process.env, ...env } });
   {
     await using gateway = await startGatewayProcess(withClock(file, data));
     using visitor = new Gateway(gateway.url);

@@ -32,6 +32,7 @@ const GROUPS: Readonly<Record<string, Readonly<Record<string, Source>>>> = {
     restore: async () => (await import('./backup/restore.ts')).restoreCommand,
     export: async () => (await import('./copy/export.ts')).exportCommand,
     import: async () => (await import('./copy/import.ts')).importCommand,
+    accept: async () => (await import('./accept.ts')).acceptCommand,
     mirror: async () => (await import('./mirror.ts')).mirrorCommand,
     cluster: async () => (await import('./cluster.ts')).clusterCommand,
     reload: async () => (await import('./reload.ts')).reloadCommand,
@@ -68,6 +69,7 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
   export:
     'write a log with its links to a file, which anyone can verify and import; or some of its entries',
   import: 'make a log from an export, or continue one that was made so',
+  accept: 'go on with a log that a start has refused: entries are lost, or the clock is right',
   mirror: "follow another gateway's log into a folder, verifying each link",
   cluster:
     'make a cluster of the log in a folder, or a log of its own of a copy of a cluster’s log',

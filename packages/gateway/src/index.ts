@@ -17,7 +17,7 @@ export { CopyRefusal, openLogCopy, repeatWithholdings, type ContinuedLog } from 
 export { createMultiFrameUnzstd, createMultiMemberGunzip } from './decompression.ts';
 export { loadLanguage, readOwnTexts } from './load-language.ts';
 export { adoptIntoCluster, checkCluster, leaveCluster } from './cluster.ts';
-export { checkLog } from './stores/sqlite/store.ts';
+export { acceptLog, checkLog, type LogDoubt } from './stores/sqlite/store.ts';
 export type { MetricsAddress } from './metrics-endpoint.ts';
 export type { RequestLogOptions } from './request-log.ts';
 export type { LogLine } from './operations/log-line.ts';

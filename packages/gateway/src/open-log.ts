@@ -10,7 +10,6 @@ import {
   type OwnedLog,
   type SqliteOptions,
 } from './stores/sqlite/store.ts';
-import type { AcceptedLoss } from './stores/sqlite/writer/lost-history.ts';
 
 /** The part of a gateway's configuration that its log depends on. */
 export interface LogConfig {
@@ -19,10 +18,6 @@ export interface LogConfig {
   /** Threads in libuv's pool (`UV_THREADPOOL_SIZE`): uploads take half of them at most. */
   readonly fileThreads?: number | undefined;
   readonly logger: Logger;
-  /** Whether to serve what is there if the log has lost entries. Without it, the start fails. */
-  readonly acceptLoss?: boolean;
-  /** Whether the clock is right although it is far ahead. Without it, the start fails. */
-  readonly acceptClock?: boolean;
   /** Set for a mirror: only what is copied is stored. `name`: of the log, for a folder without one. */
   readonly mirror?: { readonly origin: string; readonly name: string | undefined } | undefined;
   /** The stream of a cluster, `nats://a:4222,b:4222,c:4222/NAME`. Without it, the log is in the folder alone. */
@@ -75,9 +70,6 @@ const CHANGES: Readonly<Record<StoreChange['part'], { failing: string; working: 
   },
 };
 
-const LOSS_ACCEPTED =
-  'entries are lost, as accepted: the log goes on under a new name, and what is known of them was moved aside';
-
 const BACKUP_BEGUN =
   'this folder was a backup, and is the data folder of a log now; with another name, readers begin anew';
 
@@ -91,8 +83,6 @@ export async function openLog(
     fileThreads,
     metricsOf,
     logger: report,
-    acceptLoss = false,
-    acceptClock = false,
     mirror,
     log: stream,
   }: LogConfig & Pick<SqliteOptions, 'metricsOf'>,
@@ -111,13 +101,10 @@ export async function openLog(
       const { failing, working } = CHANGES[part];
       report.warn({ ...status, ...cause }, cause === undefined ? working : failing);
     },
-    acceptLoss,
-    onAcceptedLoss: (loss: AcceptedLoss) => report.warn(loss, LOSS_ACCEPTED),
     onBegunBackup: ({ log: before, head }: BackupDescription, log: string) =>
       report.warn({ before, log, head }, BACKUP_BEGUN),
   };
-  if (stream === undefined)
-    return await openSqliteLog({ ...options, name: mirror?.name, acceptClock });
+  if (stream === undefined) return await openSqliteLog({ ...options, name: mirror?.name });
   if (mirror !== undefined) throw new Error('A gateway of a cluster cannot be a mirror.');
   const onUnchecked = (servers: readonly string[]): void => {
     if (servers.length > 0) report.warn({ servers }, UNCHECKED_SERVERS);

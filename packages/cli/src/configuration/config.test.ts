@@ -73,7 +73,10 @@ suite('presence config', () => {
   test('shows a table, and refuses what serve would refuse', async () => {
     await using folder = await dataFolder();
     const file = join(folder.path, 'presence.env');
-    await writeFile(file, 'PRESENCE_PORT=http\n');
+    await writeFile(
+      file,
+      'PRESENCE_PORT=http\nPRESENCE_THREADS=2\nPRESENCE_LOG=nats://u:secret@a,b\nPRESENCE_LOG_LEVEL=loud\n',
+    );
     const [plain, refused, missing] = await Promise.all([
       config(['--metrics', '127.0.0.1:7411']),
       config(['--config', file]),
@@ -81,11 +84,13 @@ suite('presence config', () => {
     ]);
     assert.match(plain.output, /^--metrics +PRESENCE_METRICS +flag +127\.0\.0\.1:7411$/m);
     assert.match(plain.output, /^Listens on 127\.0\.0\.1:7410$/m);
+    assert.doesNotMatch(plain.output, /--port|--host/);
     assert.equal(refused.code, 1);
     assert.match(
       refused.output,
-      /^Cannot use PRESENCE_PORT=http of ".*"\. It must be a whole number/,
+      /^Cannot use PRESENCE_PORT=http of ".*"\. It must be a whole number.*\nName three NATS servers.*\nCannot use PRESENCE_LOG_LEVEL=loud of /,
     );
+    assert.doesNotMatch(refused.output, /secret/);
     assert.equal(missing.code, 1);
     assert.match(missing.output, /^Cannot read the settings in/);
   });

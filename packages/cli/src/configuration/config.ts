@@ -6,7 +6,13 @@ import { Command } from 'commander';
 
 import { addGuide } from '../command-guide.ts';
 import { addConfigOption, unknownNames } from './configuration-file.ts';
-import { ANSWERS, type Configuration, settingOption, SETTINGS } from './configuration.ts';
+import {
+  READ_ONLY_OPTION,
+  type Configuration,
+  type Setting,
+  settingOption,
+  SETTINGS,
+} from './configuration.ts';
 import { describeListen, listenAddress } from './listen-setting.ts';
 import { masked } from './masked.ts';
 import type { ProcessContext } from '../process-context.ts';
@@ -21,7 +27,7 @@ const SOURCES: Readonly<Record<string, string>> = {
 };
 
 interface SettingInForce {
-  /** Such as `--port`. */
+  /** Such as `--listen`. */
   readonly flag: string;
   readonly variable: string;
   /** Null if it is not set and has no default. */
@@ -32,18 +38,19 @@ interface SettingInForce {
 export function configCommand(context: ProcessContext): Command {
   const command = new Command('config');
   for (const setting of SETTINGS) command.addOption(settingOption(setting));
-  for (const answer of ANSWERS) command.addOption(answer);
-  addConfigOption(command).option('--json', 'write JSON');
+  addConfigOption(command.addOption(READ_ONLY_OPTION)).option('--json', 'write JSON');
   addGuide(command, {
     examples: [
       'presence config --config /etc/presence/presence.env',
-      'presence config --port 8080 --json',
+      'presence config --listen 127.0.0.1:8080 --json',
     ],
     exitCodes: [0, 1],
     notes: 'Takes what serve takes, and starts nothing. Fails where serve would refuse a setting.',
   });
   return command.action(async (options: Configuration & { readonly json?: boolean }) => {
-    const settings = SETTINGS.map(({ flag, variable, name }): SettingInForce => {
+    const isTold = ({ name, isFormer }: Setting): boolean =>
+      isFormer !== true || command.getOptionValueSource(name) !== 'default';
+    const settings = SETTINGS.filter(isTold).map(({ flag, variable, name }): SettingInForce => {
       const source = command.getOptionValueSource(name);
       const set: unknown = command.getOptionValue(name) ?? null;
       const value = typeof set === 'string' ? masked(set) : set;

@@ -23,9 +23,11 @@ export function addConfigOption(command: Command): Command {
       ).env('PRESENCE_CONFIG'),
     )
     .hook('preAction', async (_, action) => {
-      for (const [setting, text] of await settingsInFile(action))
-        if (isUnset(action, setting))
-          action.setOptionValueWithSource(setting.name, parsed(setting, text, action), 'config');
+      const given = (await settingsInFile(action)).filter(([one]) => isUnset(action, one));
+      const faults = given.flatMap(([setting, text]) => faultOf(setting, text, action) ?? []);
+      if (faults.length > 0) throw new Error(faults.join('\n'));
+      for (const [setting, text] of given)
+        action.setOptionValueWithSource(setting.name, setting.parse(text), 'config');
       const { mirror, log } = action.opts<Configuration>();
       if (mirror !== undefined && log !== undefined)
         throw new Error('A gateway of a cluster cannot be a mirror: leave out --mirror or --log.');
@@ -100,13 +102,14 @@ function isUnset(command: Command, { name }: Setting): boolean {
   return [undefined, 'default'].includes(command.getOptionValueSource(name));
 }
 
-function parsed({ parse, variable }: Setting, text: string, command: Command): unknown {
+/** Says why the text cannot be used; undefined if it can. */
+function faultOf({ parse, variable }: Setting, text: string, command: Command): string | undefined {
   try {
-    return parse(text);
+    parse(text);
+    return undefined;
   } catch (error) {
-    if (!(error instanceof InvalidArgumentError)) throw error;
-    throw new Error(`Cannot use ${variable}=${text} of "${fileOf(command)}". ${error.message}`, {
-      cause: error,
-    });
+    // Other errors name the setting, and do not show a text that may hold a password.
+    if (!(error instanceof InvalidArgumentError)) return reasonOf(error);
+    return `Cannot use ${variable}=${text} of "${fileOf(command)}". ${error.message}`;
   }
 }

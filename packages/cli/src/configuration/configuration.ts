@@ -14,13 +14,15 @@ import { parseAddress } from './gateway-address.ts';
 import { parseListen } from './listen-setting.ts';
 
 export interface Setting {
-  readonly name: Exclude<keyof Configuration, 'acceptLoss' | 'acceptClock' | 'readOnly'>;
+  readonly name: Exclude<keyof Configuration, 'readOnly'>;
   readonly flag: string;
   readonly variable: string;
   readonly default: string | number | boolean | undefined;
   readonly description: string;
   /** Throws `InvalidArgumentError` for an unusable text. */
   readonly parse: (text: string) => string | number | boolean;
+  /** Understood, but not told: another setting says the same. */
+  readonly isFormer?: true;
 }
 
 const MAX_DEFAULT_THREADS = 4;
@@ -33,7 +35,9 @@ const DEFAULT_THREADS = Math.max(
   1,
   Math.min(availableParallelism() - CORES_FOR_THE_STORE, MAX_DEFAULT_THREADS),
 );
-const LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+const LEVELS: readonly string[] = ['error', 'warn', 'info', 'debug'];
+/** Others that the logger has. Operators need none of them. */
+const RARE_LEVELS: readonly string[] = ['fatal', 'trace', 'silent'];
 
 export interface Configuration {
   readonly listen?: string;
@@ -52,8 +56,6 @@ export interface Configuration {
   /** Such as `nats://a:4222,b:4222,c:4222`. */
   readonly log?: string;
   readonly readOnly?: string;
-  readonly acceptLoss?: boolean;
-  readonly acceptClock?: boolean;
 }
 
 export const DATA_SETTING: Setting = {
@@ -101,7 +103,7 @@ export const SETTINGS: readonly Setting[] = [
     variable: 'PRESENCE_LISTEN',
     default: undefined,
     description:
-      'where to listen, in place of --host and --port: HOST:PORT, unix:PATH, or fd:NUMBER for a listening socket that the process inherits; default: a socket that systemd passes, else --host and --port',
+      'where to listen: HOST:PORT, unix:PATH, or fd:NUMBER for a listening socket that the process inherits; default: a socket that systemd passes, else 127.0.0.1:7410',
     parse(text) {
       parseListen(text);
       return text;
@@ -114,6 +116,7 @@ export const SETTINGS: readonly Setting[] = [
     default: 7410,
     description: 'TCP port to listen on; 0 picks a free one',
     parse: wholeNumber(0, 65_535),
+    isFormer: true,
   },
   {
     name: 'host',
@@ -122,6 +125,7 @@ export const SETTINGS: readonly Setting[] = [
     default: '127.0.0.1',
     description: 'address to listen on; 0.0.0.0 or :: for all addresses of this machine',
     parse: nonEmpty('an address or the name of a host'),
+    isFormer: true,
   },
   DATA_SETTING,
   LANGUAGE_SETTING,
@@ -171,29 +175,19 @@ export const SETTINGS: readonly Setting[] = [
   },
 ];
 
-/** Options for a single start, such as answers to its questions. A variable would hold for all starts, so they have none. */
-export const ANSWERS: readonly Option[] = [
-  new Option(
-    '--read-only <reason>',
-    'store nothing, and tell everyone why, until "presence read-only off"',
-  ).argParser((reason: string) => {
-    if (reason.trim() === '') throw new InvalidArgumentError('It must say why.');
-    return reason;
-  }),
-  new Option(
-    '--accept-loss',
-    'go on with what is there after a start has said that the log has lost entries',
-  ),
-  new Option(
-    '--accept-clock',
-    'the clock is right, after a start has said that it is far ahead of the newest entry',
-  ),
-];
+/** For a single start. A variable would hold for all starts, so it has none. */
+export const READ_ONLY_OPTION: Option = new Option(
+  '--read-only <reason>',
+  'store nothing, and tell everyone why, until "presence read-only off"',
+).argParser((reason: string) => {
+  if (reason.trim() === '') throw new InvalidArgumentError('It must say why.');
+  return reason;
+});
 
 /** The option for a setting. `description`: what the command uses it for. */
 export function settingOption(setting: Setting, description: string = setting.description): Option {
   const option = new Option(setting.flag, description).env(setting.variable);
-  return option.argParser(setting.parse).default(setting.default);
+  return option.argParser(setting.parse).default(setting.default).hideHelp(setting.isFormer === true);
 }
 
 /** Throws if `--data` was given beside what takes its place. A variable is for all commands, so it may be set. */
@@ -229,7 +223,7 @@ function parseOrigin(text: string): string {
 }
 
 function parseLogLevel(text: string): string {
-  if ((LEVELS as readonly string[]).includes(text)) return text;
+  if ([...LEVELS, ...RARE_LEVELS].includes(text)) return text;
   throw new InvalidArgumentError(`It must be one of ${LEVELS.join(', ')}.`);
 }
 

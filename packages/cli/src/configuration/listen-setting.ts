@@ -1,4 +1,4 @@
-/** Decides which address a gateway listens on, from `--listen`, `--host`, `--port` and the sockets of systemd. */
+/** Decides which address a gateway listens on, from `--listen`, the sockets of systemd, and the former `--host` and `--port`. */
 import type { ListenAddress } from '@open-presence/gateway';
 import { InvalidArgumentError } from 'commander';
 

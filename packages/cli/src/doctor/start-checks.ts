@@ -18,9 +18,9 @@ import type { Configuration } from '../configuration/configuration.ts';
 import { fault, type Finding, ok, reasonOf, warning } from './finding.ts';
 
 /** No gateway may be running on the folder. */
-export function checkLogFolder({ data, log, acceptClock }: Configuration): Finding {
+export function checkLogFolder({ data, log }: Configuration): Finding {
   try {
-    checkLog(data, { isCopy: log !== undefined, acceptClock });
+    checkLog(data, { isCopy: log !== undefined });
     return ok('log', 'a gateway can use what the folder has');
   } catch (error) {
     return fault('log', reasonOf(error), 'No gateway starts with it: do what the refusal says.');
@@ -52,7 +52,7 @@ export async function checkListening(
   // Both at once: they must differ.
   await using servers = new AsyncDisposableStack();
   const addresses = [
-    [visitors, '--listen, --port or --host'],
+    [visitors, '--listen'],
     [metrics, '--metrics'],
   ] as const;
   for (const [address, flags] of addresses) {

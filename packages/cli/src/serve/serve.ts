@@ -16,9 +16,9 @@ import type { Logger } from 'pino';
 import { addGuide } from '../command-guide.ts';
 import { addConfigOption, unknownNames } from '../configuration/configuration-file.ts';
 import {
-  ANSWERS,
   type Configuration,
   metricsAddress,
+  READ_ONLY_OPTION,
   settingOption,
   SETTINGS,
 } from '../configuration/configuration.ts';
@@ -32,10 +32,9 @@ import { startReport, type StartReport } from './start-report.ts';
 export function serveCommand(context: ProcessContext): Command {
   const command = new Command('serve');
   for (const setting of SETTINGS) command.addOption(settingOption(setting));
-  for (const answer of ANSWERS) command.addOption(answer);
-  addConfigOption(command);
+  addConfigOption(command.addOption(READ_ONLY_OPTION));
   addGuide(command, {
-    examples: ['presence serve --data ./presence-data --port 7410'],
+    examples: ['presence serve --data ./presence-data --listen 127.0.0.1:7410'],
     exitCodes: [0, 1],
     notes:
       'Serves until Ctrl-C or SIGTERM: finishes what is under way then. A second signal ends it at once, and so does the first during the start.',
@@ -153,15 +152,15 @@ function requestLogOf(
   return context.requestLog(logRequests === true ? undefined : logRequests, logger);
 }
 
-const NO_SUCH_ADDRESS = 'this machine has no such address. See --host or PRESENCE_HOST.';
+const NO_SUCH_ADDRESS = 'this machine has no such address. See --listen or PRESENCE_LISTEN.';
 const NO_SUCH_HOST =
-  'no address is known for this name. Use an address of this machine with --host or PRESENCE_HOST.';
+  'no address is known for this name. Use an address of this machine with --listen or PRESENCE_LISTEN.';
 const TOO_FEW_FILES =
   'the process may open too few files (ulimit -n; LimitNOFILE= of systemd). 1024 are enough for some 700 connections.';
 const LISTEN_ERRORS: Readonly<Record<string, string>> = {
   EMFILE: TOO_FEW_FILES,
-  EADDRINUSE: 'it is in use. Choose another with --port or PRESENCE_PORT.',
-  EACCES: 'it is not permitted. Choose another, from 1024, with --port or PRESENCE_PORT.',
+  EADDRINUSE: 'it is in use. Choose another with --listen or PRESENCE_LISTEN.',
+  EACCES: 'it is not permitted. Choose another, from 1024, with --listen or PRESENCE_LISTEN.',
   EADDRNOTAVAIL: NO_SUCH_ADDRESS,
   EINVAL: NO_SUCH_ADDRESS,
   EAFNOSUPPORT: NO_SUCH_ADDRESS,

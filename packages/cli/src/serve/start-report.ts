@@ -127,7 +127,7 @@ Ctrl-C stops it.
 
 function describeReach(address: string): string {
   if (!isUrl(address)) return 'for programs of this machine, such as a proxy in front';
-  if (LOOPBACK.test(address)) return 'for this machine only; --host opens it to others';
+  if (LOOPBACK.test(address)) return 'for this machine only; --listen opens it to others';
   return 'for all who can reach this machine';
 }
 

@@ -25,7 +25,7 @@ import {
   refuseUnrestored,
 } from './backup/description.ts';
 import { type DataPaths, dataPathsIn } from './data-paths.ts';
-import { type AcceptedLoss, checkHistory } from './writer/lost-history.ts';
+import { checkHistory } from './writer/lost-history.ts';
 import { acceptClock, clockFault } from './writer/log-clock.ts';
 import { CopyClient } from './replica/copy-client.ts';
 import { adoptName, openLogIfExists, rollBackJournal } from './log/log-database.ts';
@@ -63,7 +63,6 @@ export interface SqliteOptions {
   readonly name?: string | undefined;
   /** Whether to go on with what is there if the log has lost entries. */
   readonly acceptLoss?: boolean;
-  readonly onAcceptedLoss?: (loss: AcceptedLoss) => void;
   /** Called where the folder was a backup: its log goes on under this name. */
   readonly onBegunBackup?: (backup: BackupDescription, name: string) => void;
   /** Whether the clock is right although it is far ahead of the newest entry. */
@@ -172,8 +171,7 @@ function openFolder(options: SqliteOptions, opened: AsyncDisposableStack): Opene
   rollBackJournal(paths);
   const isCopy = options.appending !== undefined;
   const backup = refuseLog(paths, { isCopy, acceptClock: options.acceptClock });
-  const loss = checkHistory(paths, options.acceptLoss ?? false);
-  if (loss !== undefined) options.onAcceptedLoss?.(loss);
+  checkHistory(paths, options.acceptLoss ?? false);
   if (options.name !== undefined) adoptName(paths, options.name);
   if (clockFault(paths) !== undefined) acceptClock(paths);
   if (backup !== undefined) {
@@ -226,6 +224,29 @@ export function checkLog(folder: string, use: LogUse): void {
   openLogIfExists(paths)?.close();
   refuseLog(paths, use);
   checkHistory(paths, false);
+}
+
+/** What a start asks the operator about. */
+export type LogDoubt = 'loss' | 'clock';
+
+/**
+ * Has later starts go on with the log as it is. Says what was accepted; undefined if starts do not ask. No gateway
+ * may be running there.
+ */
+export function acceptLog(folder: string, what: LogDoubt): string | undefined {
+  const paths = dataPathsIn(resolve(folder));
+  using _lock = lockFolder(paths);
+  rollBackJournal(paths);
+  if (what === 'loss') {
+    const loss = checkHistory(paths, true);
+    return (
+      loss &&
+      `${loss.lost ?? 'Some'} entries are lost. What is known of them is in "${loss.folder}".`
+    );
+  }
+  if (clockFault(paths) === undefined) return undefined;
+  acceptClock(paths);
+  return 'The clock counts as right.';
 }
 
 /** Whatever is stored in a copy by itself, the other copies would not have. */

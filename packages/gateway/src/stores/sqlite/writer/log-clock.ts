@@ -26,7 +26,7 @@ export function clockFault(paths: DataPaths): string | undefined {
   const ahead = now - Math.max(newest, Number(readMeta(db, 'acceptedClock') ?? 0));
   if (ahead <= MAX_AHEAD_MS) return undefined;
   const [clock, entry] = [now, newest].map((time) => new Date(time).toISOString());
-  return `The clock says ${clock}, ${Math.floor(ahead / DAY_MS)} days after the newest entry (${entry}). Is it right? See "date". Nothing has been changed. If the clock is wrong, set it: no entry after one of that time could have an earlier time. If it is right, start once with --accept-clock.`;
+  return `The clock says ${clock}, ${Math.floor(ahead / DAY_MS)} days after the newest entry (${entry}). Is it right? See "date". Nothing has been changed. If the clock is wrong, set it: no entry after one of that time could have an earlier time. If it is right, run once: presence accept clock --data "${paths.folder}"`;
 }
 
 /** The next starts do not ask about this time. */

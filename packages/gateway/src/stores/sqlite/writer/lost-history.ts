@@ -65,7 +65,7 @@ export function checkHistory(paths: DataPaths, accept: boolean): AcceptedLoss | 
   const history = findLostHistory(paths);
   if (history === undefined) return undefined;
   const description = describeLoss(paths, history);
-  if (!accept) throw new Error(`${description}\n${ADVICE}`);
+  if (!accept) throw new Error(`${description}\n${adviceFor(paths)}`);
   const folder = join(paths.folder, `lost-${new Date().toISOString().replaceAll(':', '-')}`);
   mkdirSync(join(folder, 'large'), { recursive: true });
   writeFileSync(join(folder, 'report.txt'), `${description}\n`);
@@ -202,7 +202,9 @@ function describeOrphans(paths: DataPaths, db: DatabaseSync | undefined): string
   return [`lacks the entries of large texts that are there (${files})`];
 }
 
-const ADVICE = `Nothing has been changed. Either put back what is missing: log.sqlite together with its log.sqlite-wal, or everything from the newest backup into an empty folder. Or go on without the lost entries: start once with --accept-loss. The gateway then moves what it knows of them to a folder "lost-…" beside the log, and the log gets a new name, since other entries will have their numbers.`;
+const adviceFor = ({ folder }: DataPaths): string =>
+  `Nothing has been changed. Either put back what is missing: log.sqlite together with its log.sqlite-wal, or everything from the newest backup into an empty folder. Or go on without the lost entries: run once: presence accept loss --data "${folder}"
+It moves what is known of them to a folder "lost-…" beside the log, and the log gets a new name, since other entries will have their numbers.`;
 
 function describeLoss({ folder }: DataPaths, history: LostHistory): string {
   const { end, findings } = history;
