@@ -1,6 +1,6 @@
 // Notices: received, kept, read by their owner, and answered.
 import assert from 'node:assert/strict';
-import { readFile, stat, writeFile } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 
@@ -139,21 +139,6 @@ test('leads to a withholding, which closes it with its reason', async () => {
   );
   assert.match(refused.stderr, /names no entry/);
   assert.equal((await stateOf(url, vague))['state'], 'open');
-});
-
-test('is erased wholly, although an erasure was interrupted', async () => {
-  await using folder = await dataFolder();
-  await using gateway = await startGatewayProcess({ data: folder.path });
-  const { url } = gateway;
-  const number = await give(url, { what: 'x', why: WHY });
-  const fileOf = (suffix: string): string => join(folder.path, 'notices', number + suffix);
-  // The first thing that an erasure writes.
-  await writeFile(fileOf('.erasing'), '{}');
-  const list = await presence('notices', '--data', folder.path);
-  assert.match(list.stdout, /It was erased/);
-  assert.doesNotMatch(list.stdout, /nobody may know/);
-  await assert.rejects(stat(fileOf('.json')), /ENOENT/);
-  await assert.rejects(stat(fileOf('.erasing')), /ENOENT/);
 });
 
 test('is in a backup until it is erased, and is restored', async () => {

@@ -28,15 +28,8 @@ export interface GaugeSources {
   readonly state: () => State;
   /** Undefined until the log is open. */
   readonly log: () => MeasuredLog | undefined;
-  /** Undefined until they have been looked through once. */
-  readonly notices: () => Promise<
-    | {
-        readonly open: number;
-        /** When the oldest that is open came, in seconds since 1970. */
-        readonly oldest: number | undefined;
-      }
-    | undefined
-  >;
+  /** `oldest`: when the oldest that is open came, in seconds since 1970. */
+  readonly notices: () => Promise<{ readonly open: number; readonly oldest: number | undefined }>;
   /** How many visitors are here. */
   readonly visitors: () => number;
 }
@@ -153,12 +146,12 @@ export class GatewayMetrics {
     families.gauge(
       'presence_notices_open',
       'Notices to the operator that are not closed.',
-      async () => (await notices())?.open,
+      async () => (await notices()).open,
     );
     families.gauge(
       'presence_notices_oldest_timestamp_seconds',
       'When the oldest open notice came. Missing where none is open.',
-      async () => (await notices())?.oldest,
+      async () => (await notices()).oldest,
     );
   }
 

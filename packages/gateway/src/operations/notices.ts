@@ -11,10 +11,9 @@
  * Test: `test/notices/notices.test.ts` “is kept when the gateway is killed after the answer”
  */
 import { randomBytes } from 'node:crypto';
-import { chmod, mkdir, open, opendir, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { platform } from 'node:os';
 import { dirname, join } from 'node:path';
-import { setTimeout } from 'node:timers/promises';
 
 import { type Fault, GatewayError, quoted } from '@open-presence/protocol';
 
@@ -47,16 +46,11 @@ const NAMES: ReadonlySet<string> = new Set(Object.keys(EXAMPLE));
 const MAX_PREVIEW = 16 * 1024;
 /** In bytes: what a list reads of each notice. */
 const PREVIEW_SIZE = 64 * 1024;
-const READ_SIZE = 64 * 1024;
-/** How long a scrape waits until all notices were looked at: Prometheus gives a scrape ten seconds. */
-const MEASURE_WAIT_MS = 1000;
 
 /** The second of its arrival, and 80 bits that nobody can guess. */
 const NUMBER = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z-[0-9a-f]{20}$/;
 const TEXT = '.json';
 const CLOSED = '.closed';
-/** Its words must go, and may be there still. */
-const ERASING = '.erasing';
 const UNFINISHED = '.new';
 
 /** What everyone who has its number may know of a notice. */
@@ -70,13 +64,12 @@ export interface NoticeState {
 
 interface NoticesMeasure {
   readonly open: number;
+  /** When the oldest that is open came, in seconds since 1970. */
   readonly oldest: number | undefined;
 }
 
 export class Notices {
   readonly #folder: string;
-  #measured: NoticesMeasure | undefined;
-  #measuring: Promise<void> | undefined;
 
   constructor(dataFolder: string) {
     this.#folder = join(dataFolder, 'notices');
@@ -118,10 +111,8 @@ export class Notices {
 
   /** Undefined for a number that no notice here has. */
   async state(number: string): Promise<NoticeState | undefined> {
-    const parts = NUMBER.exec(number);
-    if (parts === null) return undefined;
-    const [, year, month, day, hour, minute, second] = parts;
-    const received = `${year}-${month}-${day}T${hour}:${minute}:${second}Z`;
+    const received = receivedAt(number);
+    if (received === undefined) return undefined;
     const closing = await orMissing(readFile(this.#path(number, CLOSED), 'utf8'));
     if (closing !== undefined) {
       const { closed, reason } = toJsonObject(JSON.parse(closing));
@@ -143,9 +134,7 @@ export class Notices {
 
   /** The oldest first, each with the first words of its members. An erased notice has none. */
   async *list(): AsyncGenerator<NoticeState & { readonly words: JsonObject }> {
-    await this.tidy();
-    const names = (await orMissing(readdir(this.#folder))) ?? [];
-    const numbers = new Set(names.map((name) => name.split('.', 1)[0] ?? ''));
+    const numbers = new Set((await this.#names()).map((name) => name.split('.', 1)[0] ?? ''));
     for (const number of [...numbers].toSorted()) {
       const state = await this.state(number);
       if (state !== undefined) yield { ...state, words: await this.#preview(number) };
@@ -168,80 +157,39 @@ export class Notices {
     return { number, state: 'closed', received, closed, reason };
   }
 
-  /** Removes what was sent, for good. An open notice is closed: nobody can act on it any more. */
+  /** Removes what was sent, for good. An open notice is closed: nobody can act on it any more. To be repeated if it fails. */
   async erase(number: string): Promise<NoticeState> {
-    await this.tidy();
     const found = await this.existing(number);
-    // From then on, the words go, whatever interrupts.
-    await this.#write(this.#path(number, ERASING), {});
     const state = found.state === 'open' ? await this.close(number, 'It was erased.') : found;
-    await this.#completeErasure(number);
+    await rm(this.#path(number, TEXT), { force: true });
+    await flushFolder(this.#folder);
     return state;
   }
 
-  /**
-   * How many are open, and when the oldest of them came, in seconds since 1970. If that takes long, resolves with
-   * the last result; undefined the first time.
-   */
-  async measure(): Promise<NoticesMeasure | undefined> {
-    this.#measuring ??= this.#measureFiles();
-    await Promise.race([this.#measuring, setTimeout(MEASURE_WAIT_MS, undefined, { ref: false })]);
-    return this.#measured;
-  }
-
-  /** However many files there are, they are looked at for a tenth of the time at most. */
-  async #measureFiles(): Promise<void> {
-    const begun = performance.now();
-    try {
-      this.#measured = await this.#countOpen();
-    } finally {
-      const pause = 10 * (performance.now() - begun);
-      void setTimeout(pause, undefined, { ref: false }).then(() => (this.#measuring = undefined));
-    }
-  }
-
-  async #countOpen(): Promise<NoticesMeasure> {
+  /** How many are open, and when the oldest of them came, in seconds since 1970. */
+  async measure(): Promise<NoticesMeasure> {
+    const names = new Set(await this.#names());
+    const isOpen = (name: string): boolean =>
+      name.endsWith(TEXT) && !names.has(name.replace(TEXT, CLOSED));
     let open = 0;
     let oldest: string | undefined;
-    for await (const name of this.#files()) {
-      if (!name.endsWith(TEXT)) continue;
-      const number = name.slice(0, -TEXT.length);
-      const closing = await orMissing(stat(this.#path(number, CLOSED)));
-      if (closing !== undefined) continue;
+    for (const name of names) {
+      if (!isOpen(name)) continue;
       open += 1;
-      if (oldest === undefined || number < oldest) oldest = number;
+      if (oldest === undefined || name < oldest) oldest = name;
     }
-    const state = oldest === undefined ? undefined : await this.state(oldest);
-    return { open, oldest: state && Date.parse(state.received) / 1000 };
+    const received = oldest && receivedAt(oldest.replace(TEXT, ''));
+    return { open, oldest: received === undefined ? undefined : Date.parse(received) / 1000 };
   }
 
-  /** Their names, in any order: there may be any number of them. */
-  async *#files(): AsyncGenerator<string> {
-    const folder = await orMissing(opendir(this.#folder));
-    for await (const { name } of folder ?? []) yield name;
-  }
-
-  /** For the start: removes unfinished notices, and completes erasures. */
+  /** For the start: removes unfinished notices. */
   async recover(): Promise<void> {
-    for await (const name of this.#files())
+    for (const name of await this.#names())
       if (name.endsWith(UNFINISHED)) await rm(join(this.#folder, name), { force: true });
-    await this.tidy();
   }
 
-  /** Completes erasures that were interrupted. */
-  async tidy(): Promise<void> {
-    for await (const name of this.#files()) {
-      if (!name.endsWith(ERASING)) continue;
-      const number = name.slice(0, -ERASING.length);
-      if ((await this.state(number))?.state === 'open') await this.close(number, 'It was erased.');
-      await this.#completeErasure(number);
-    }
-  }
-
-  async #completeErasure(number: string): Promise<void> {
-    await rm(this.#path(number, TEXT), { force: true });
-    await flushFolder(this.#folder);
-    await rm(this.#path(number, ERASING), { force: true });
+  async #names(): Promise<readonly string[]> {
+    return (await orMissing(readdir(this.#folder))) ?? [];
   }
 
   async #write(path: string, content: object): Promise<void> {
@@ -263,26 +211,25 @@ export class Notices {
   }
 
   /** Nothing of one that was erased. */
-  async *#read(number: string, end = Infinity): AsyncGenerator<Buffer> {
-    await using file = await orMissing(open(this.#path(number, TEXT)));
-    if (file === undefined) return;
-    for (let at = 0; at < end;) {
-      const { bytesRead, buffer } = await file.read(Buffer.alloc(READ_SIZE), 0, READ_SIZE, at);
-      if (bytesRead === 0) return;
-      yield buffer.subarray(0, bytesRead);
-      at += bytesRead;
-    }
+  async *#read(number: string, size = Infinity): AsyncGenerator<Buffer> {
+    const file = await orMissing(open(this.#path(number, TEXT)));
+    if (file !== undefined) yield* file.createReadStream({ end: size - 1 });
   }
 
   async #makeFolder(): Promise<void> {
-    if ((await mkdir(this.#folder, { recursive: true, mode: 0o700 })) === undefined) return;
-    await chmod(this.#folder, 0o700);
-    await flushFolder(dirname(this.#folder));
+    const made = await mkdir(this.#folder, { recursive: true, mode: 0o700 });
+    if (made !== undefined) await flushFolder(dirname(this.#folder));
   }
 
   #path(number: string, suffix: string): string {
     return join(this.#folder, number + suffix);
   }
+}
+
+/** Undefined for what is no number of a notice. */
+function receivedAt(number: string): string | undefined {
+  const [, year, month, day, hour, minute, second] = NUMBER.exec(number) ?? [];
+  return year && `${year}-${month}-${day}T${hour}:${minute}:${second}Z`;
 }
 
 function assertComplete(members: ReadonlyMap<string, string>): void {
