@@ -187,7 +187,10 @@ export const READ_ONLY_OPTION: Option = new Option(
 /** The option for a setting. `description`: what the command uses it for. */
 export function settingOption(setting: Setting, description: string = setting.description): Option {
   const option = new Option(setting.flag, description).env(setting.variable);
-  return option.argParser(setting.parse).default(setting.default).hideHelp(setting.isFormer === true);
+  return option
+    .argParser(setting.parse)
+    .default(setting.default)
+    .hideHelp(setting.isFormer === true);
 }
 
 /** Throws if `--data` was given beside what takes its place. A variable is for all commands, so it may be set. */

@@ -5,12 +5,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log, Selection, Seq } from '../log/log.ts';
 import { follow } from './follow.ts';
 
-/** What a timer of Node can hold. */
+/** The longest timer of Node, 24 days. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 const POLL_INTERVAL_MS = 100;
 
 export interface WaitOptions {
-  /** May be any length. */
   readonly timeoutMs: number;
   /** Any of them ends the waiting. */
   readonly signals: readonly AbortSignal[];
@@ -25,7 +24,8 @@ export async function waitForEntries(
   const ending = new AbortController();
   const end = (): void => ending.abort();
   using opened = new DisposableStack();
-  opened.use(startTimer(performance.now() + timeoutMs, end));
+  const timer = setTimeout(end, Math.min(timeoutMs, MAX_TIMER_MS));
+  opened.defer(() => clearTimeout(timer));
   for (const signal of signals) opened.use(addAbortListener(signal, end));
   const { signal } = ending;
   try {
@@ -66,16 +66,4 @@ async function waitForWatermark(
     }
     await sleep(POLL_INTERVAL_MS, undefined, { signal }).catch(() => {});
   }
-}
-
-/** A timer of any length. `end`: on the clock of `performance.now()`. */
-function startTimer(end: number, onTimeout: () => void): Disposable {
-  let timer: NodeJS.Timeout | undefined;
-  const check = (): void => {
-    const left = end - performance.now();
-    if (left <= 0) onTimeout();
-    else timer = setTimeout(check, Math.min(left, MAX_TIMER_MS));
-  };
-  check();
-  return { [Symbol.dispose]: () => clearTimeout(timer) };
 }

@@ -1,5 +1,4 @@
-/** Pagination of listings (PROTOCOL.md section 8.3). A query may have very many parameters. */
-import { yieldPeriodically } from '../fair-turns.ts';
+/** Pagination of listings (PROTOCOL.md section 8.3). */
 import type { ReadEnd, Selection, Seq } from '../log/log.ts';
 
 export interface SentPage {
@@ -27,57 +26,26 @@ export function nextCursors(
 }
 
 /** The path and query of the next page, or null if there is none. */
-export async function nextPagePath(page: SentPage, end: ReadEnd): Promise<string | null> {
-  return await pathTo(nextCursors(page, end), page);
+export function nextPagePath(page: SentPage, end: ReadEnd): string | null {
+  return pathTo(nextCursors(page, end), page);
 }
 
-export async function pathTo(
+export function pathTo(
   cursors: Cursors | null,
   { path, parameters }: Pick<SentPage, 'path' | 'parameters'>,
-): Promise<string | null> {
+): string | null {
   if (cursors === null) return null;
-  let changed = parameters;
-  for (const [name, cursor] of Object.entries(cursors))
-    changed = await withParameter(changed, name, String(cursor));
-  return await pathWithQuery(path, changed);
-}
-
-const PART_SIZE = 256;
-
-export async function pathWithQuery(path: string, parameters: URLSearchParams): Promise<string> {
-  const yieldTurn = yieldPeriodically();
-  const parts: string[] = [];
-  let part = new URLSearchParams();
-  for (const [name, value] of parameters) {
-    part.append(name, value);
-    if (part.size < PART_SIZE) continue;
-    parts.push(part.toString());
-    part = new URLSearchParams();
-    await yieldTurn();
-  }
-  if (part.size > 0) parts.push(part.toString());
-  return parts.length === 0 ? path : `${path}?${parts.join('&')}`;
-}
-
-/** A copy in which the parameter has this value once, in its first place; or is missing. */
-export async function withParameter(
-  parameters: URLSearchParams,
-  name: string,
-  value: string | undefined,
-): Promise<URLSearchParams> {
-  const yieldTurn = yieldPeriodically();
   // `set` and `delete` take quadratic time where a name is repeated.
-  const changed = new URLSearchParams();
-  let missing = value;
-  for (const [other, otherValue] of parameters) {
-    if (other !== name) changed.append(other, otherValue);
-    else if (missing !== undefined) {
-      changed.append(name, missing);
-      missing = undefined;
-    }
-    const turn = yieldTurn();
-    if (turn !== undefined) await turn;
-  }
-  if (missing !== undefined) changed.append(name, missing);
-  return changed;
+  const others = [...parameters].filter(([name]) => !Object.hasOwn(cursors, name));
+  const changed = new URLSearchParams(others);
+  for (const [name, cursor] of Object.entries(cursors)) changed.append(name, String(cursor));
+  return pathWithQuery(path, changed);
+}
+
+export function pathWithQuery(path: string, parameters: URLSearchParams): string {
+  return parameters.size === 0 ? path : `${path}?${parameters.toString()}`;
+}
+
+export function withoutParameter(parameters: URLSearchParams, name: string): URLSearchParams {
+  return new URLSearchParams([...parameters].filter(([other]) => other !== name));
 }

@@ -9,7 +9,7 @@ import type { Entry, Log, RankedEntry, ReadEnd, Selection, Seq } from '../log/lo
 import type { TextQuery } from '../log/text-query.ts';
 import { SnippetBuilder } from '../search/snippet.ts';
 import type { OperationsContext } from './context.ts';
-import { nextCursors, pathTo, withParameter, type Cursors } from './next-page.ts';
+import { nextCursors, pathTo, withoutParameter, type Cursors } from './next-page.ts';
 import { boundedSelection } from './read-page.ts';
 import { searchNotes, untilSearchable } from './search-watermark.ts';
 import { waitForListing } from './wait.ts';
@@ -41,18 +41,15 @@ export interface SearchRequest {
 }
 
 /** Whether results are ranked, and the parameters without `order=best`. Throws for a `skip` of unranked results. */
-async function takeRanking(parameters: URLSearchParams): Promise<{
+function takeRanking(parameters: URLSearchParams): {
   readonly ranked: boolean;
   readonly parameters: URLSearchParams;
-}> {
+} {
   const orders = parameters.getAll('order');
   if (orders.length === 0) return { ranked: true, parameters };
   const ranked = orders.every((order) => order === BEST);
   if (orders.every(isOrder)) rejectParameters(parameters, SUBJECT, { skip: SKIP_BY_TIME });
-  return {
-    ranked,
-    parameters: ranked ? await withParameter(parameters, 'order', undefined) : parameters,
-  };
+  return { ranked, parameters: ranked ? withoutParameter(parameters, 'order') : parameters };
 }
 
 interface SearchOptions {
@@ -70,7 +67,7 @@ export async function searchRequest(
   { defaultLimit = Number.MAX_SAFE_INTEGER, example, signal }: SearchOptions,
 ): Promise<SearchRequest> {
   const { log, grammar } = app;
-  const { ranked, parameters } = await takeRanking(sent);
+  const { ranked, parameters } = takeRanking(sent);
   const scope = { ...SEARCH_SCOPE, grammar, log };
   await waitForListing(app, scope, parameters, signal);
   const { textQuery, ...wanted } = await parseSearchSelection(parameters, scope);
@@ -133,13 +130,13 @@ export function nextResults(
 }
 
 /** The same as a path with a query. */
-export async function nextResultsPath(
+export function nextResultsPath(
   request: SearchRequest,
   end: ReadEnd,
   last: Match | undefined,
-): Promise<string | null> {
+): string | null {
   const { parameters } = request;
-  return await pathTo(nextResults(request, end, last), { path: PATH, parameters });
+  return pathTo(nextResults(request, end, last), { path: PATH, parameters });
 }
 
 /** An excerpt of the visitor's text around the match. Empty if the text was withheld meanwhile. */

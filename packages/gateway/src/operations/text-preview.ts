@@ -9,8 +9,6 @@ import type { Entry } from '../log/log.ts';
 
 /** Bytes that are read of the start of an entry. */
 const START_SIZE = 1024 * 1024;
-/** The same while the author is not found: the name may stand between two long texts. */
-const MAX_START_SIZE = 8 * START_SIZE;
 /** Bytes that are read of the end: the author often stands after a long text. */
 const END_SIZE = 64 * 1024;
 
@@ -37,9 +35,7 @@ export async function previewOf(
   for await (const chunk of entry.chunks()) {
     scanner.feed(chunk);
     size += chunk.length;
-    const hasAuthor = AUTHOR.some(has);
-    if (hasAuthor && names.every(has)) break;
-    if (size >= (hasAuthor ? START_SIZE : MAX_START_SIZE)) break;
+    if (size >= START_SIZE || (AUTHOR.some(has) && names.every(has))) break;
     await takeTurn();
   }
   return Object.fromEntries([...preview.read(), ...last]);

@@ -157,12 +157,10 @@ export class Presence implements Disposable {
       .map((visitor) => this.#presentVisitor(visitor, now));
   }
 
-  /** Calls back when a visitor arrives or goes. The listener must not throw. */
+  /** Calls back when a visitor arrives or goes. The listener must not throw, and is added once. */
   watch(listener: Listener): Disposable {
-    // A wrapper, so that a listener that is added twice is called twice.
-    const own: Listener = (change) => listener(change);
-    this.#listeners.add(own);
-    return { [Symbol.dispose]: () => void this.#listeners.delete(own) };
+    this.#listeners.add(listener);
+    return { [Symbol.dispose]: () => void this.#listeners.delete(listener) };
   }
 
   [Symbol.dispose](): void {
@@ -201,7 +199,7 @@ export class Presence implements Disposable {
   #takeHidden(hidden: HiddenNames): void {
     const before = this.#hiddenNames;
     const after = new Set(hidden.names);
-    const changed = [...before.symmetricDifference(after)].filter((name) => this.#isHere(name));
+    const changed = [...before.symmetricDifference(after)].filter((name) => this.has(name));
     const time = steadyNow();
     this.#hidden = hidden;
     // Those who go are told of before they are hidden, those who come after they are shown.
@@ -225,7 +223,7 @@ export class Presence implements Disposable {
   #addStream(stream: StreamPresence): void {
     this.#removeExpired(steadyNow());
     const { identity, room, since, id } = stream;
-    const isNew = !this.#isHere(identity);
+    const isNew = !this.has(identity);
     const streams = this.#streams.get(identity) ?? new Map<string, StreamPresence>();
     this.#streams.set(identity, streams.set(id, stream));
     this.#version += 1;
@@ -250,7 +248,7 @@ export class Presence implements Disposable {
     this.#removeExpired(now);
     if (request.lastSeen + this.#requestTtlMs <= now) return request;
     const earlier = this.#requests.get(request.identity);
-    const isNew = !this.#isHere(request.identity);
+    const isNew = !this.has(request.identity);
     const merged =
       earlier === undefined
         ? { ...request, identity: copyOf(request.identity) }
@@ -312,12 +310,8 @@ export class Presence implements Disposable {
     return { identity, room, via: isRequest ? 'request' : 'stream', since, lastSeen, until };
   }
 
-  #isHere(identity: string): boolean {
-    return this.#streams.has(identity) || this.#requests.has(identity);
-  }
-
   #emitIfGone(visitor: Visitor, time: number): void {
-    if (!this.#isHere(visitor.identity)) this.#emit({ ...visitor, state: 'gone', time });
+    if (!this.has(visitor.identity)) this.#emit({ ...visitor, state: 'gone', time });
   }
 
   /** `change`: with a time of the steady clock. */

@@ -25,7 +25,7 @@ import { parseSearchSelection } from '../../intake/selection.ts';
 import type { Log, ReadEnd, Selection, Seq } from '../../log/log.ts';
 import { withText } from '../../operations/find-entry.ts';
 import { titleExcerpt, type ListingScope } from '../../operations/listing-scope.ts';
-import { nextPagePath, pathWithQuery, withParameter } from '../../operations/next-page.ts';
+import { nextPagePath, pathWithQuery, withoutParameter } from '../../operations/next-page.ts';
 import { pageSelection, readPage } from '../../operations/read-page.ts';
 import { readVersion } from '../../operations/read-version.ts';
 import { searchWatermarkFor } from '../../operations/search-watermark.ts';
@@ -145,11 +145,11 @@ async function pageOf(app: DoorContext, query: FeedQuery): Promise<Page> {
     id: await idOf(app.log, scope, filters),
     title: titleOf(query, filters),
     links: {
-      self: await pathWithQuery(path, parameters),
-      first: await pathWithQuery(path, await withParameter(parameters, cursor, undefined)),
-      listing: await pathWithQuery(scope.path, filters),
+      self: pathWithQuery(path, parameters),
+      first: pathWithQuery(path, withoutParameter(parameters, cursor)),
+      listing: pathWithQuery(scope.path, filters),
     },
-    next: hasNext ? await nextPagePath({ path, parameters, selection, head }, end) : null,
+    next: hasNext ? nextPagePath({ path, parameters, selection, head }, end) : null,
     page: pagePath(scope.path) ?? '/',
     updated: await updatedAt(app.log, query, items),
     items,
@@ -205,7 +205,7 @@ async function idOf(
   const inOrder = new URLSearchParams(filters);
   inOrder.sort();
   const name = path === EVERYTHING ? EVERYTHING_NAME : path;
-  const digest = hash('sha256', `${id} ${await pathWithQuery(name, inOrder)}`, 'hex');
+  const digest = hash('sha256', `${id} ${pathWithQuery(name, inOrder)}`, 'hex');
   const variant = '89ab'[Number.parseInt(digest[15] ?? '0', 16) % 4];
   const parts = [
     digest.slice(0, 8),

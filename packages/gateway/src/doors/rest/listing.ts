@@ -269,11 +269,8 @@ async function readSmall(read: TextRead): Promise<SmallListing | undefined> {
   return undefined;
 }
 
-async function nextPath(
-  { scope, parameters, selection, head }: Listing,
-  end: ReadEnd,
-): Promise<string | null> {
-  return await nextPagePath({ path: scope.path, parameters, selection, head }, end);
+function nextPath({ scope, parameters, selection, head }: Listing, end: ReadEnd): string | null {
+  return nextPagePath({ path: scope.path, parameters, selection, head }, end);
 }
 
 /** The part of the body after the entries. */
@@ -304,7 +301,7 @@ async function responseOf(
   { chunks, end }: SmallListing,
 ): Promise<CachedResponse> {
   const { head, tag, form } = listed;
-  const next = await nextPath(listed, end);
+  const next = nextPath(listed, end);
   const closing = closingOf(log, listed, end, next);
   const plain = Buffer.concat([Buffer.from(listed.opening), ...chunks, closing]);
   const links = linksOf(listed, next);
@@ -334,7 +331,7 @@ async function stream(context: DoorRequest, listed: Listing): Promise<void> {
   };
   const opening = Buffer.from(listed.opening);
   const body = new FramedText(opening, texts, async (end) =>
-    closingOf(log, listed, end, await nextPath(listed, end)),
+    closingOf(log, listed, end, nextPath(listed, end)),
   );
   await sendBody(context, encoding, body);
 }

@@ -60,7 +60,7 @@ async function* documentOf(
       yield await resultOf(log, step.value, selection, separator);
       last = step.value;
     }
-    const next = JSON.stringify(await nextResultsPath(search, step.value, last));
+    const next = JSON.stringify(nextResultsPath(search, step.value, last));
     const newline = first === undefined ? '' : '\n';
     const position = `"head":${head},"log":"${log.id}","known":${watermark}`;
     const rankedFrom = first?.rankedFrom === undefined ? '' : `"rankedFrom":${first.rankedFrom},`;

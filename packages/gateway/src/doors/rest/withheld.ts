@@ -49,7 +49,7 @@ async function* documentOf(
   const { after = 0, before = Infinity, order } = page.selection;
   const lowest = after + 1;
   const more = order === 'newest' && Math.min(last ?? Infinity, before, page.head + 1) > lowest;
-  const next = await nextPagePath(page, { last, more });
+  const next = nextPagePath(page, { last, more });
   const end = `"count":${page.head},"log":"${log.id}","next":${JSON.stringify(next)}}\n`;
   yield Buffer.from(`${last === undefined ? '' : '\n'}],${end}`);
 }

@@ -69,7 +69,7 @@ async function resultsOf(
   for (;;) {
     const step = await matches.next();
     if (step.done === true) {
-      const next = step.value.more ? await nextResultsPath(search, step.value, last) : null;
+      const next = step.value.more ? nextResultsPath(search, step.value, last) : null;
       return { results, isSection, next: next === null ? undefined : cursorsIn(next) };
     }
     if (last === undefined) isSection = step.value.rankedFrom !== undefined;
