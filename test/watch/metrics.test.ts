@@ -220,7 +220,7 @@ suite('metrics', () => {
     assert.ok(bytes.length > 0);
   });
 
-  test('say when the newest backup was complete', async () => {
+  test('say when the newest backup began', async () => {
     const name = 'presence_backup_last_timestamp_seconds';
     assert.doesNotMatch((await scrape(url)).text, new RegExp(`^${name}`, 'm'));
     await writeFile(join(data, 'last-backup'), '2026-11-29T12:55:00.500Z\n');

@@ -140,7 +140,7 @@ export class GatewayMetrics {
     );
     families.gauge(
       'presence_backup_last_timestamp_seconds',
-      'When the newest backup was complete. Missing where there is none.',
+      'When the newest backup began. Missing where there is none.',
       () => lastBackup(folder),
     );
     families.gauge(
@@ -230,7 +230,7 @@ async function freeBytes(folder: string): Promise<number | undefined> {
   }
 }
 
-/** In seconds since 1970. `presence backup` writes the file when it is done. */
+/** In seconds since 1970. `presence backup` writes the file once it is done. */
 async function lastBackup(folder: string): Promise<number | undefined> {
   const text = await readFile(join(folder, 'last-backup'), 'utf8').catch(() => '');
   const time = Date.parse(text.trim());
