@@ -38,7 +38,7 @@ const WEIGHTS: Readonly<Record<string, Weight>> = {
   },
   'what reads the OpenAPI document': {
     without: ['/', '/api/discover', '/llms.txt', '/speak'].map((path) => ({ path })),
-    light: /\/doors\/docs\/openapi\.ts/,
+    light: /\/doors\/docs\/files\.ts/,
     heavy: /\/openapi-thread\.ts/,
     by: { path: '/openapi.json' },
   },
