@@ -53,7 +53,8 @@ function valuesOf({ language, publicUrl }: OperatorChoices): [string[], unknown]
 /** The schemas of members, by their names. An optional member that is null counts as absent. */
 function membersOf(fields: Language['common']): Record<string, object> {
   const members = fields.map(({ name, type, required, suggested, meaning }) => {
-    const typed = TYPES[type];
+    // A seq may come as a number.
+    const typed = name === 'inReplyTo' ? { type: ['string', 'integer'] } : TYPES[type];
     const orNull = required ? typed : { ...typed, type: [typed.type, 'null'].flat() };
     const any = suggested === true ? {} : orNull;
     return [name, { ...any, description: localize(meaning, 'en') }] as const;
