@@ -49,7 +49,6 @@ export async function* readLog(
         yield batch;
         after = batch.at(-1)?.seq ?? after;
       }
-      if (isLive) throw connection.unreachable(new Error('the stream has ended'));
     } finally {
       silence.end();
     }
@@ -94,6 +93,8 @@ async function* linesOf(
   const response = await connection.send('/api/log', { query, headers, signal });
   silence.restart();
   yield* dataLines(connection.bytes(response, signal), silence);
+  // A gateway that shuts down ends its streams.
+  throw connection.unreachable(new Error('the stream has ended'));
 }
 
 const LF = 0x0a;
