@@ -2,7 +2,7 @@
 import { parseObject } from './entry.ts';
 import { readWhole, SHORT } from './lines.ts';
 import { errorOf, isLasting, PresenceError } from './presence-error.ts';
-import { Backoff, LONGEST_TIMER_MS, type RetryListener } from './retry.ts';
+import { Backoff, Deadline, type RetryListener } from './waiting.ts';
 
 export interface ConnectionOptions {
   /** The language of the gateway's texts: `uk` or `en` (PROTOCOL.md section 1.9). */
@@ -20,8 +20,8 @@ export interface ConnectionOptions {
    */
   readonly timeout?: number | undefined;
   /**
-   * In bytes, of what is held in memory as a whole: a longer entry comes with the gateway's members only,
-   * and a longer answer of another kind is an error. 16 MiB by default.
+   * In characters, of what is held in memory as a whole: a longer entry comes with the gateway's members only,
+   * and a longer answer of another kind is an error. 16 million by default.
    */
   readonly longest?: number | undefined;
 }
@@ -51,22 +51,15 @@ export interface RequestOptions extends Signal {
   readonly body?: string | Blob;
 }
 
-/** An answer that is held as a whole. */
+/** Of an answer that is held as a whole. */
 interface WholeOptions extends Signal {
-  /** In bytes: more is no answer of a gateway. `longest` of the connection by default. */
+  /** In characters: more is no answer of a gateway. `longest` of the connection by default. */
   readonly longest?: number | undefined;
-}
-
-interface DocumentOptions extends WholeOptions {
   /** Members that are lists of objects. */
   readonly lists?: readonly string[];
 }
 
-function isList(value: unknown): boolean {
-  return Array.isArray(value) && value.every((one) => typeof one === 'object' && one !== null);
-}
-
-export const LONGEST: number = 16 * 1024 * 1024;
+export const LONGEST = 16_000_000;
 
 export class Connection {
   /** Without a slash at its end. */
@@ -94,24 +87,21 @@ export class Connection {
 
   /** The answer, if it is a success. `path`: with or without a query. */
   async send(path: string, options: RequestOptions = {}): Promise<Response> {
-    const { method = 'GET', query = {}, headers = {}, body, signal } = options;
-    const send = this.#options.fetch ?? fetch;
-    const { locale } = this.#options;
-    const init: RequestInit = {
-      method,
-      headers: sendable({
-        ...(locale === undefined ? {} : { 'Accept-Language': locale }),
-        ...headers,
-      }),
-    };
-    if (body !== undefined) init.body = body;
+    const { method = 'GET', query = {}, body, signal } = options;
+    const { fetch: send = fetch, locale, timeout } = this.#options;
+    const headers = headersOf({ 'Accept-Language': locale, ...options.headers });
     const url = this.address + withQuery(path, query);
     // Nobody knows how long it takes to send what is long.
-    const timeout = body instanceof Blob ? undefined : this.#options.timeout;
-    const patience = new Patience(timeout, query['wait'], signal);
-    if (patience.signal !== undefined) init.signal = patience.signal;
+    const deadline =
+      timeout === undefined || body instanceof Blob
+        ? undefined
+        : this.#deadline(timeout, query['wait'], signal);
+    const init: RequestInit = { method, headers };
+    if (body !== undefined) init.body = body;
+    const ended = deadline?.signal ?? signal;
+    if (ended !== undefined) init.signal = ended;
     try {
-      const response = await this.attempt(() => send(url, init), signal);
+      const response = await this.attempt(() => send(url, init), ended);
       if (response.ok) return response;
       // The status says enough where the body breaks off.
       const refusal = readWhole(this.bytes(response, signal), SHORT).catch(() => ({ text: '' }));
@@ -119,13 +109,20 @@ export class Connection {
       signal?.throwIfAborted();
       throw errorOf(response, text);
     } finally {
-      patience.end();
+      // The rest of the answer may take as long as it likes.
+      deadline?.stop();
     }
+  }
+
+  #deadline(timeout: number, waitS: QueryValue, signal: AbortSignal | undefined): Deadline {
+    const ms = timeout + (typeof waitS === 'number' ? 1000 * waitS : 0);
+    const late = new Error(`no answer began within ${ms} ms`);
+    return new Deadline(signal, ms, () => this.unreachable(late));
   }
 
   async json<Document>(
     path: string,
-    options: RequestOptions & DocumentOptions = {},
+    options: RequestOptions & WholeOptions = {},
   ): Promise<Document> {
     const { lists = [] } = options;
     const headers = { Accept: 'application/json', ...options.headers };
@@ -135,8 +132,7 @@ export class Connection {
     if (document !== undefined && lists.every((name) => isList(document[name])))
       return document as Document;
     const wanted = ['JSON object', ...lists.map((name) => `list "${name}"`)].join(' with a ');
-    const message = `${response.url} answered ${response.status} with what is no ${wanted}: ${text.slice(0, 200)}`;
-    throw new PresenceError('unexpected-answer', message, { status: response.status });
+    throw unexpected(response, `what is no ${wanted}`, text);
   }
 
   /** The whole answer, which is read no further once it is longer than `longest`. */
@@ -146,8 +142,7 @@ export class Connection {
   ): Promise<string> {
     const { text, isCut } = await readWhole(this.bytes(response, signal), longest);
     if (!isCut) return text;
-    const message = `${response.url} answered ${response.status} with more than ${longest} bytes: ${text.slice(0, 200)}`;
-    throw new PresenceError('unexpected-answer', message, { status: response.status });
+    throw unexpected(response, `more than ${longest} characters`, text);
   }
 
   /** The bytes of an answer. Ends the request when its reader stops. */
@@ -189,36 +184,27 @@ export class Connection {
   }
 }
 
-/** `fetch` fails for other headers too as it does where nothing can be reached. */
-function sendable(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
-  for (const [name, value] of Object.entries(headers)) {
-    if (/^[\t -~\x80-\xff]*$/.test(value)) continue;
-    const message = `Cannot send the header "${name}": its value has a character that no header can have, such as a line end: ${JSON.stringify(value)}`;
-    throw new PresenceError('invalid-parameter', message);
-  }
-  return headers;
+/** The error of an answer with what no gateway answers. */
+export function unexpected(response: Response, description: string, text: string): PresenceError {
+  const { url, status } = response;
+  const message = `${url} answered ${status} with ${description}: ${text.slice(0, 200)}`;
+  return new PresenceError('unexpected-answer', message, { status });
 }
 
-/** Gives up an answer that does not begin. */
-class Patience {
-  readonly signal: AbortSignal | undefined;
-  readonly #timer: ReturnType<typeof setTimeout> | undefined;
-
-  /** `waitS`: the seconds that the request asks the gateway to wait. */
-  constructor(timeout: number | undefined, waitS: QueryValue, signal: AbortSignal | undefined) {
-    this.signal = signal;
-    if (timeout === undefined) return;
-    const end = new AbortController();
-    const ms = timeout + (typeof waitS === 'number' ? 1000 * waitS : 0);
-    const late = new Error(`no answer began within ${ms} ms`);
-    this.#timer = setTimeout(() => end.abort(late), Math.min(ms, LONGEST_TIMER_MS));
-    this.signal = signal === undefined ? end.signal : AbortSignal.any([signal, end.signal]);
+/** `fetch` fails for other headers too as it does where nothing can be reached. */
+function headersOf(
+  given: Readonly<Record<string, string | undefined>>,
+): Readonly<Record<string, string>> {
+  const headers: Record<string, string> = {};
+  for (const [name, value] of Object.entries(given)) {
+    if (value === undefined) continue;
+    if (!/^[\t -~\x80-\xff]*$/.test(value)) {
+      const message = `Cannot send the header "${name}": its value has a character that no header can have, such as a line end: ${JSON.stringify(value)}`;
+      throw new PresenceError('invalid-parameter', message);
+    }
+    headers[name] = value;
   }
-
-  /** The rest of the answer may take as long as it likes. */
-  end(): void {
-    clearTimeout(this.#timer);
-  }
+  return headers;
 }
 
 /** `fetch` says what went wrong in the causes of its error. */
@@ -244,6 +230,10 @@ function withQuery(path: string, query: Query): string {
   }
   if (parameters.size === 0) return path;
   return `${path}${path.includes('?') ? '&' : '?'}${parameters.toString()}`;
+}
+
+function isList(value: unknown): boolean {
+  return Array.isArray(value) && value.every((one) => typeof one === 'object' && one !== null);
 }
 
 function textOf(name: string, value: unknown): string {

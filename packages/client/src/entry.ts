@@ -1,5 +1,8 @@
 /** Entries as programs read them (PROTOCOL.md section 4). */
-import type { Kind, OwnMembers } from '@open-presence/protocol';
+import { type Kind, type OwnMembers, referencedId } from '@open-presence/protocol';
+
+import type { Line } from './lines.ts';
+import { PresenceError } from './presence-error.ts';
 
 /** Members that have a type wherever they are given (PROTOCOL.md section 6.2). */
 interface TypedMembers {
@@ -48,10 +51,11 @@ export function isShortened(entry: object): boolean {
   return shortened.has(entry);
 }
 
-/** An entry by its beginning alone; undefined if it does not begin like one. */
-export function shortenedEntry(beginning: string): Entry | undefined {
-  const [, id = '', seq, kind, room = '', timestamp = ''] = HEAD.exec(beginning) ?? [];
-  if (seq === undefined) return undefined;
+/** Reads one line of a listing, or one entry. Of a long one, its beginning has the gateway's members. */
+export function entryOf({ text, isCut }: Line): Entry {
+  if (!isCut) return parseJson(text) as Entry;
+  const [, id = '', seq, kind, room = '', timestamp = ''] = HEAD.exec(text) ?? [];
+  if (seq === undefined) throw notJson(text);
   const entry = { id, seq: Number(seq), kind: kind as Kind, room, timestamp } as Entry;
   shortened.add(entry);
   return entry;
@@ -77,4 +81,26 @@ export function parseObject(text: string): Readonly<Record<string, unknown>> | u
  */
 export function jsonText(answer: object): string {
   return texts.get(answer)?.trimEnd() ?? JSON.stringify(answer);
+}
+
+/** Of an object. */
+export function parseJson(text: string): unknown {
+  const value = parseObject(text);
+  if (value === undefined) throw notJson(text);
+  return value;
+}
+
+function notJson(text: string): PresenceError {
+  const message = `The answer has a line that is no JSON object: ${text.slice(0, 200)}`;
+  return new PresenceError('unexpected-answer', message);
+}
+
+/**
+ * `id`: or a seq, or another form in which the gateway names an entry. Throws `not-found` for what a URL takes for
+ * another path: no entry has such an id.
+ */
+export function entryPath(id: string | number): string {
+  const named = (referencedId(String(id)) ?? String(id)).toWellFormed();
+  if (!['', '.', '..'].includes(named)) return `/api/entries/${encodeURIComponent(named)}`;
+  throw new PresenceError('not-found', `Cannot read entry "${id}": no entry has this id.`);
 }

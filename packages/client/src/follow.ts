@@ -2,12 +2,19 @@
 import { isKind, type Kind } from '@open-presence/protocol';
 
 import type { Connection, Query, Signal } from './connection.ts';
-import type { EntriesOf, Entry } from './entry.ts';
+import { type EntriesOf, type Entry, entryOf, parseJson } from './entry.ts';
 import { readLines } from './lines.ts';
-import { type EntryFilters, entryOf, parseJson, type ReadOptions } from './listing.ts';
-import { parseCases, type Cases } from './log/withholdings.ts';
+import type { EntryFilters } from './listing.ts';
 import { PresenceError } from './presence-error.ts';
-import { SilenceTimer } from './silence-timer.ts';
+import { Deadline, SILENCE_MS } from './waiting.ts';
+
+/** Consecutive cases, by their numbers, as event streams tell them (PROTOCOL.md section 12.6). */
+export interface Cases {
+  readonly first: number;
+  readonly last: number;
+  /** The state that all of them have; undefined where it is unknown. */
+  readonly state?: 'withheld' | 'hidden' | 'shown';
+}
 
 /** Which entries to follow (PROTOCOL.md section 12.3). */
 export interface FollowFilters<K extends Kind = Kind> extends EntryFilters<K>, Signal {
@@ -29,7 +36,6 @@ export class Follower<K extends Kind = Kind> implements AsyncIterable<EntriesOf<
   readonly #connection: Connection;
   readonly #query: Query;
   readonly #signal: AbortSignal | undefined;
-  readonly #longest: number;
   readonly #onCases: FollowFilters['onCases'];
   /** The newest case that is known. */
   #lastCase: number | undefined;
@@ -40,14 +46,13 @@ export class Follower<K extends Kind = Kind> implements AsyncIterable<EntriesOf<
   constructor(
     connection: Connection,
     { after, log, limit = Number.POSITIVE_INFINITY, signal, onCases, ...filters }: FollowFilters<K>,
-    { query, longest }: ReadOptions,
+    present: Query,
   ) {
     if (limit < 0 || !(Number.isInteger(limit) || limit === Number.POSITIVE_INFINITY))
       throw new PresenceError('invalid-parameter', `"limit" must be a whole number, got ${limit}.`);
     this.#connection = connection;
-    this.#query = { ...query, ...filters };
+    this.#query = { ...present, ...filters };
     this.#signal = signal;
-    this.#longest = longest;
     this.#onCases = onCases;
     this.#after = after;
     this.#log = log;
@@ -84,21 +89,21 @@ export class Follower<K extends Kind = Kind> implements AsyncIterable<EntriesOf<
 
   /** `onAlive`: called for what comes after the beginning, such as the comments of a quiet stream. */
   async *#stream(onAlive: () => void): AsyncGenerator<Entry> {
-    const silence = new SilenceTimer(this.#signal, () =>
-      this.#connection.unreachable(new Error('the stream is silent')),
+    const connection = this.#connection;
+    const silence = new Deadline(this.#signal, SILENCE_MS, () =>
+      connection.unreachable(new Error('the stream is silent')),
     );
     const { signal } = silence;
     try {
-      silence.restart();
-      const response = await this.#connect(signal);
-      const bytes = this.#connection.bytes(response, signal);
-      for await (const event of readEvents(bytes, this.#longest)) {
+      const bytes = connection.bytes(await this.#connect(signal), signal);
+      for await (const event of readEvents(bytes, connection.longest)) {
         // Whoever reads may take as long as it likes.
         silence.stop();
-        if (event?.name !== 'head') onAlive();
-        if (event?.name === 'head') this.#checkLog(event.data);
-        else if (event?.name === 'cases') this.#tellCases(parseCases(event.data));
-        else if (event !== undefined && isEntry(event))
+        if (event.name !== 'head') onAlive();
+        if (event.name === 'head') this.#checkLog(event.data);
+        else if (event.name === 'cases') this.#tellCases(parseCases(event.data));
+        // Other events are not followed (PROTOCOL.md section 12.1).
+        else if (isKind(event.name) && event.data.startsWith('{"id":'))
           yield entryOf({ text: event.data, isCut: event.isCut });
         silence.restart();
       }
@@ -149,9 +154,11 @@ function parseHead(data: string): StreamHead {
   throw new PresenceError('unexpected-answer', message);
 }
 
-/** Other events are not followed (PROTOCOL.md section 12.1). */
-function isEntry({ name, data }: StreamEvent): boolean {
-  return isKind(name) && data.startsWith('{"id":');
+function parseCases(text: string): Cases {
+  const { first, last, ...others } = parseJson(text) as Cases;
+  if (Number.isSafeInteger(first) && Number.isSafeInteger(last)) return { first, last, ...others };
+  const message = `The stream has cases without their numbers: ${text.slice(0, 200)}`;
+  throw new PresenceError('unexpected-answer', message);
 }
 
 interface StreamEvent {
@@ -163,13 +170,13 @@ interface StreamEvent {
 }
 
 /**
- * Reads an event stream (HTML, "Server-sent events"), with one event in memory at a time. Gives undefined
- * for what is no event, such as a comment: a sign that the stream is alive.
+ * Reads an event stream (HTML, "Server-sent events"), with one event in memory at a time. A comment is given as an
+ * event without data: a sign that the stream is alive.
  */
 async function* readEvents(
   bytes: AsyncIterable<Uint8Array>,
   longest: number,
-): AsyncGenerator<StreamEvent | undefined> {
+): AsyncGenerator<StreamEvent> {
   let event = newEvent();
   for await (const { text, isCut } of readLines(bytes, longest)) {
     if (text === '') {
@@ -180,7 +187,7 @@ async function* readEvents(
     const colon = text.indexOf(':');
     const field = colon === -1 ? text : text.slice(0, colon);
     const value = colon === -1 ? '' : text.slice(colon + 1).replace(/^ /, '');
-    if (field === '') yield undefined;
+    if (field === '') yield { name: '', data: '', isCut: false };
     else if (field === 'event') event.name = value;
     else if (field === 'data') {
       // Of what is longer than was asked for, the beginning is enough.

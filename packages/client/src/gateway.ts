@@ -16,21 +16,9 @@ import {
 } from './catch-up.ts';
 import { checked } from './check-options.ts';
 import { Connection, type GatewayOptions, type Query, type Signal } from './connection.ts';
-import type { EntriesOf, Entry } from './entry.ts';
+import { type EntriesOf, type Entry, entryOf, entryPath } from './entry.ts';
 import { Follower, type FollowFilters } from './follow.ts';
-import {
-  readWithholdings,
-  type Withholding,
-  type WithholdingsOptions,
-} from './log/withholdings.ts';
-import type { LogLine } from './log/log-lines.ts';
-import {
-  lineBytes,
-  type LogOptions,
-  type LogRange,
-  readCheckpoint,
-  readLog,
-} from './log/read-log.ts';
+import { readWhole } from './lines.ts';
 import {
   collectPage,
   type LineFilters,
@@ -41,7 +29,17 @@ import {
   searchEntries,
   type SearchResult,
 } from './listing.ts';
-import { entryBytes, readEntry } from './read-entry.ts';
+import {
+  lineBytes,
+  type LogOptions,
+  type LogRange,
+  readCheckpoint,
+  readLog,
+  readWithholdings,
+  type Withholding,
+  type WithholdingsOptions,
+} from './log.ts';
+import type { LogLine } from './log-lines.ts';
 import {
   type Arrival,
   type Members,
@@ -250,9 +248,7 @@ export class Gateway {
     filters: ListingFilters<K> = {},
   ): AsyncGenerator<EntriesOf<K>, ListingEnd> {
     const { signal, ...selected } = checked(filters, 'listing');
-    const query = { ...this.#present, ...selected };
-    const { longest } = this.#connection;
-    const listing = listEntries(this.#connection, { query, longest, signal });
+    const listing = listEntries(this.#connection, { ...this.#present, ...selected }, signal);
     return listing as AsyncGenerator<EntriesOf<K>, ListingEnd>;
   }
 
@@ -327,9 +323,7 @@ export class Gateway {
     filters: Omit<ListingFilters, 'q' | 'with'> = {},
   ): AsyncGenerator<SearchResult, ListingEnd> {
     const { signal, ...selected } = checked(filters, 'search');
-    const query = { ...this.#present, ...selected, q };
-    const { longest } = this.#connection;
-    return searchEntries(this.#connection, { query, longest, signal });
+    return searchEntries(this.#connection, { ...this.#present, ...selected, q }, signal);
   }
 
   /**
@@ -344,8 +338,9 @@ export class Gateway {
    */
   async entry(id: string | number, options: Signal = {}): Promise<Entry> {
     const { signal } = checked(options, 'signal');
-    const { longest } = this.#connection;
-    return await readEntry(this.#connection, id, { query: this.#present, longest, signal });
+    const connection = this.#connection;
+    const response = await connection.send(entryPath(id), { query: this.#present, signal });
+    return entryOf(await readWhole(connection.bytes(response, signal), connection.longest));
   }
 
   /**
@@ -356,9 +351,10 @@ export class Gateway {
    * const decoder = new TextDecoder();
    * for await (const bytes of gateway.entryBytes(id)) console.log(decoder.decode(bytes, { stream: true }));
    */
-  entryBytes(id: string | number, options: Signal = {}): AsyncGenerator<Uint8Array, void> {
+  async *entryBytes(id: string | number, options: Signal = {}): AsyncGenerator<Uint8Array, void> {
     const { signal } = checked(options, 'signal');
-    return entryBytes(this.#connection, id, signal);
+    const response = await this.#connection.send(entryPath(id), { signal });
+    yield* this.#connection.bytes(response, signal);
   }
 
   /**
@@ -381,9 +377,7 @@ export class Gateway {
    * const { cursor } = follower;
    */
   follow<K extends Kind = Kind>(filters: FollowFilters<K> = {}): Follower<K> {
-    const { longest } = this.#connection;
-    const reading = { query: this.#present, longest };
-    return new Follower(this.#connection, checked(filters, 'follow'), reading);
+    return new Follower(this.#connection, checked(filters, 'follow'), this.#present);
   }
 
   /**

@@ -7,7 +7,7 @@ export type { CatchUpDocument, Checkpoint, ConcernDocument } from '@open-presenc
 export type { CatchUpOptions, Presence, PresenceFilters } from './catch-up.ts';
 export type { ConnectionOptions, GatewayOptions, Query, QueryValue, Signal } from './connection.ts';
 export { type EntriesOf, type Entry, type EntryOf, isShortened, jsonText } from './entry.ts';
-export { type FollowFilters, Follower } from './follow.ts';
+export { type Cases, type FollowFilters, Follower } from './follow.ts';
 export { Gateway } from './gateway.ts';
 export type {
   EntryFilters,
@@ -23,10 +23,9 @@ export {
   type PresenceErrorOptions,
   type ProblemDocument,
 } from './presence-error.ts';
-export { type LogLine, type LogLines, readLogLines } from './log/log-lines.ts';
-export type { Cases, Withholding, WithholdingsOptions } from './log/withholdings.ts';
-export type { LogOptions, LogRange } from './log/read-log.ts';
-export type { RetryListener } from './retry.ts';
+export type { LogOptions, LogRange, Withholding, WithholdingsOptions } from './log.ts';
+export { type LogLine, type LogLines, readLogLines } from './log-lines.ts';
+export type { RetryListener } from './waiting.ts';
 export type {
   Arrival,
   Members,

@@ -4,8 +4,8 @@
  */
 import type { Kind } from '@open-presence/protocol';
 
-import type { Connection, Query, QueryValue, Signal } from './connection.ts';
-import { type EntriesOf, type Entry, parseObject, shortenedEntry } from './entry.ts';
+import type { Connection, Query, Signal } from './connection.ts';
+import { type EntriesOf, type Entry, entryOf, parseJson } from './entry.ts';
 import { type Line, readLines } from './lines.ts';
 import { PresenceError } from './presence-error.ts';
 
@@ -73,34 +73,48 @@ export interface SearchResult {
   readonly snippet: string;
 }
 
-export interface ReadOptions extends Signal {
-  readonly query: Query;
-  /** In bytes. A longer entry is given with the gateway's members only. */
-  readonly longest: number;
-}
-
-interface ListingRequest<Item> extends ReadOptions {
+interface ListingRequest<Item> extends Signal {
   readonly path: string;
-  /** Undefined for the best first, of which no cursor leads on. */
-  readonly order: QueryValue;
+  readonly query: Query;
   readonly parse: (line: Line) => Item;
   readonly seqOf: (item: Item) => number;
+  /** The filter that leads on from the last item; undefined for results that have no order by time. */
+  readonly cursor: 'before' | 'after' | undefined;
 }
 
-/** In bytes: the entry of a result has at most 64 KiB, which other spellings may lengthen. */
-const LONGEST_RESULT = 1024 * 1024;
+const CURSORS = { newest: 'before', oldest: 'after' } as const;
+
+type Order = ListingFilters['order'];
 
 /** See `Gateway.entries`. */
 export function listEntries(
   connection: Connection,
-  options: ReadOptions,
+  query: Query & { readonly order?: Order },
+  signal: AbortSignal | undefined,
 ): AsyncGenerator<Entry, ListingEnd> {
   return readListing<Entry>(connection, {
-    ...options,
-    order: options.query['order'] ?? 'newest',
     path: '/api/entries',
+    query,
     parse: entryOf,
     seqOf: ({ seq }) => seq,
+    cursor: CURSORS[query.order ?? 'newest'],
+    signal,
+  });
+}
+
+/** See `Gateway.search`. */
+export function searchEntries(
+  connection: Connection,
+  query: Query & { readonly order?: Order },
+  signal: AbortSignal | undefined,
+): AsyncGenerator<SearchResult, ListingEnd> {
+  return readListing<SearchResult>(connection, {
+    path: '/api/search',
+    query,
+    parse: ({ text }) => parseJson(text) as SearchResult,
+    seqOf: ({ entry }) => entry.seq,
+    cursor: query.order && CURSORS[query.order],
+    signal,
   });
 }
 
@@ -116,83 +130,33 @@ export async function collectPage<K extends Kind>(
   }
 }
 
-/** See `Gateway.search`. */
-export function searchEntries(
-  connection: Connection,
-  options: ReadOptions,
-): AsyncGenerator<SearchResult, ListingEnd> {
-  return readListing<SearchResult>(connection, {
-    ...options,
-    order: options.query['order'],
-    path: '/api/search',
-    longest: LONGEST_RESULT,
-    parse: ({ text }) => parseJson(text) as SearchResult,
-    seqOf: ({ entry }) => entry.seq,
-  });
-}
-
 /** Throws an answer that breaks off, with the cursor to go on from. */
 async function* readListing<Item>(
   connection: Connection,
-  { path, query, order, signal, longest, parse, seqOf }: ListingRequest<Item>,
+  { path, query, signal, parse, seqOf, cursor }: ListingRequest<Item>,
 ): AsyncGenerator<Item, ListingEnd> {
   const headers = { Accept: 'application/json' };
   const response = await connection.send(path, { query, headers, signal });
   let notes: ListingEnd['notes'];
   let last: Item | undefined;
   try {
-    for await (const line of readLines(connection.bytes(response, signal), longest)) {
-      if (line.text.startsWith(']')) return parseEnd(line.text, notes);
+    for await (const line of readLines(connection.bytes(response, signal), connection.longest)) {
+      const { text, isCut } = line;
+      if (text.startsWith(']')) {
+        const end = parseJson(`{${text.slice(2)}`) as ListingEnd;
+        return notes === undefined ? end : { ...end, notes };
+      }
       // The first line opens the list.
-      if (!line.isCut && line.text.endsWith('['))
-        ({ notes } = parseJson(`${line.text}]}`) as Pick<ListingEnd, 'notes'>);
-      else yield (last = parse(withoutComma(line)));
+      if (!isCut && text.endsWith('['))
+        ({ notes } = parseJson(`${text}]}`) as Pick<ListingEnd, 'notes'>);
+      else yield (last = parse({ text: text.endsWith(',') ? text.slice(0, -1) : text, isCut }));
     }
     throw connection.unreachable(new Error('the answer broke off'));
   } catch (error) {
     const isBroken = error instanceof PresenceError && error.code === 'unreachable';
-    const cursorName = { newest: 'before', oldest: 'after' }[String(order)];
-    if (!isBroken || last === undefined || cursorName === undefined) throw error;
-    throw brokenOff(error, cursorName, seqOf(last));
+    if (!isBroken || last === undefined || cursor === undefined) throw error;
+    const seq = seqOf(last);
+    const message = `${error.message}. Go on with ${cursor}=${seq}.`;
+    throw new PresenceError('unreachable', message, { cause: error, cursor: { [cursor]: seq } });
   }
-}
-
-function brokenOff(cause: PresenceError, name: string, seq: number): PresenceError {
-  const message = `${cause.message}. Go on with ${name}=${seq}.`;
-  return new PresenceError('unreachable', message, { cause, cursor: { [name]: seq } });
-}
-
-function withoutComma({ text, isCut }: Line): Line {
-  return { text: text.endsWith(',') ? text.slice(0, -1) : text, isCut };
-}
-
-function parseEnd(line: string, notes: ListingEnd['notes']): ListingEnd {
-  const { head, log, next, known } = parseJson(`{${line.slice(2)}`) as ListingEnd;
-  return {
-    head,
-    log,
-    next,
-    ...(known === undefined ? {} : { known }),
-    ...(notes === undefined ? {} : { notes }),
-  };
-}
-
-/** Reads one line of a listing. */
-export function entryOf({ text, isCut }: Line): Entry {
-  if (!isCut) return parseJson(text) as Entry;
-  const entry = shortenedEntry(text);
-  if (entry === undefined) throw notJson(text);
-  return entry;
-}
-
-/** Of an object. */
-export function parseJson(text: string): unknown {
-  const value = parseObject(text);
-  if (value === undefined) throw notJson(text);
-  return value;
-}
-
-function notJson(text: string): PresenceError {
-  const message = `The answer has a line that is no JSON object: ${text.slice(0, 200)}`;
-  return new PresenceError('unexpected-answer', message);
 }

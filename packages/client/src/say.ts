@@ -2,9 +2,8 @@
 import type { FirstContact, Kind, OwnMembers } from '@open-presence/protocol';
 
 import { type Connection, LONGEST, type Signal } from './connection.ts';
-import type { Entry, EntryOf } from './entry.ts';
+import { type Entry, type EntryOf, parseJson } from './entry.ts';
 import { readLines, SHORT } from './lines.ts';
-import { parseJson } from './listing.ts';
 import {
   errorOfProblem,
   isProblem,
@@ -106,30 +105,28 @@ function isStored<K extends Kind>(answer: Partial<Stored<K>>): answer is Stored<
  * `FormData`: in Node.js, a request with one never ends if a file in it cannot be read.
  */
 function bodyOf(members: Members): string | Blob {
-  if (!Object.values(members).some((value) => value instanceof Blob)) return jsonOf(members);
+  if (!(members['text'] instanceof Blob)) return jsonOf(members);
   const boundary = newKey();
   const parts: (string | Blob)[] = [];
   for (const [name, value] of Object.entries(members)) {
-    const values: readonly unknown[] = Array.isArray(value) ? value : [value];
-    // A form has neither an empty list nor one with a single text.
+    if (value === undefined) continue;
+    // A form has no empty list, and no list with a single text where a text is possible, too.
     const fewest = name === 'to' || name === 'seeking' ? 1 : 2;
-    if (Array.isArray(value) && values.length < fewest)
-      throw new TypeError(`Beside a text that is a Blob, "${name}" must have ${fewest} or more.`);
+    const values: readonly unknown[] =
+      Array.isArray(value) && value.length >= fewest ? value : [value];
     for (const single of values) {
-      if (single instanceof Blob || typeof single === 'string')
-        parts.push(`--${boundary}\r\n${fieldHeader(name)}\r\n\r\n`, single, '\r\n');
-      else if (value !== undefined)
-        throw new TypeError(`Beside a text that is a Blob, "${name}" must be a string or strings.`);
+      if (typeof single !== 'string' && single !== members['text'])
+        throw new TypeError(
+          `Beside a text that is a Blob, "${name}" must be a text, or ${fewest} or more.`,
+        );
+      const quoted = name.replace(/[\r\n"]/g, encodeURIComponent);
+      const opening = `--${boundary}\r\nContent-Disposition: form-data; name="${quoted}"\r\n\r\n`;
+      parts.push(opening, single as string | Blob, '\r\n');
     }
   }
   return new Blob([...parts, `--${boundary}--`], {
     type: `multipart/form-data; boundary=${boundary}`,
   });
-}
-
-/** HTML, "Multipart form data". */
-function fieldHeader(name: string): string {
-  return `Content-Disposition: form-data; name="${name.replace(/[\r\n"]/g, encodeURIComponent)}"`;
 }
 
 /**
@@ -149,11 +146,8 @@ export async function* sayMany(
   let number = 0;
   for await (const lines of batches(entries)) {
     const key = `${idempotencyKey} ${(number += 1)}`;
-    const results = await sendBatch(connection, kind, { lines, key, retry, signal });
-    for (const result of results) {
-      yield { index, ...result };
-      index += 1;
-    }
+    for (const outcome of await sendBatch(connection, kind, { lines, key, retry, signal }))
+      yield { index: index++, ...outcome };
   }
 }
 
@@ -163,63 +157,47 @@ interface Batch extends Signal {
   readonly retry: boolean;
 }
 
-/** Beside the own members, or the members of a problem document. */
-type LineResult = OwnMembers &
-  Partial<ProblemDocument> & { readonly line: number; readonly status: number };
 type SaidOutcome = { readonly entry: OwnMembers } | { readonly error: PresenceError };
 
-/** Repeats the request with the lines whose outcome is still unknown. */
+/** Repeats the whole request until each line has its outcome: what is stored already has its key. */
 async function sendBatch(
   connection: Connection,
   kind: Kind,
   { lines, key, retry, signal }: Batch,
 ): Promise<SaidOutcome[]> {
-  const outcomes = new Map<number, SaidOutcome>();
   const headers = {
     'Content-Type': 'application/x-ndjson',
     'Idempotency-Key': headerValue(key),
   };
+  const request = { method: 'POST', headers, body: lines.join('\n'), signal } as const;
   const backoff = connection.backoff(signal);
   for (;;) {
-    const known = outcomes.size;
     try {
-      // Blank lines count, so that each line keeps its number, which is a part of its key.
-      const body = lines.map((line, index) => (outcomes.has(index) ? '' : line)).join('\n');
-      const request = { method: 'POST', headers, body, signal } as const;
+      const outcomes: SaidOutcome[] = [];
       const response = await connection.send(`/api/${kind}`, request);
       for await (const { text } of readLines(connection.bytes(response, signal), SHORT)) {
-        const { index, outcome } = parseOutcome(text, lines.length);
-        if (outcomes.has(index)) throw noOutcome(text);
+        const outcome = outcomeOf(text, outcomes.length + 1);
         if ('error' in outcome && outcome.error.isTemporary) throw outcome.error;
-        outcomes.set(index, outcome);
+        outcomes.push(outcome);
       }
-      if (outcomes.size === lines.length) return lines.flatMap((_, at) => outcomes.get(at) ?? []);
+      if (outcomes.length === lines.length) return outcomes;
       throw connection.unreachable(new Error('the answer broke off'));
     } catch (error) {
       if (!retry) throw error;
-      if (outcomes.size > known) backoff.reset();
       await backoff.pause(error);
     }
   }
 }
 
-/** `count`: of the lines that were sent. */
-function parseOutcome(
-  text: string,
-  count: number,
-): { readonly index: number; readonly outcome: SaidOutcome } {
-  const { line, status, ...result } = parseJson(text) as LineResult;
-  const isOfLine = Number.isInteger(line) && line >= 1 && line <= count;
-  if (isOfLine && status === 201) return { index: line - 1, outcome: { entry: result } };
-  const problem = { ...result, status };
-  if (isOfLine && isProblem(problem))
-    return { index: line - 1, outcome: { error: errorOfProblem(problem) } };
-  throw noOutcome(text);
-}
-
-function noOutcome(text: string): PresenceError {
+/** `expected`: the number of the line that has its outcome here. */
+function outcomeOf(text: string, expected: number): SaidOutcome {
+  const { line, ...result } = parseJson(text) as OwnMembers &
+    Partial<ProblemDocument> & { readonly line: number };
+  const { status, ...entry } = result;
+  if (line === expected && status === 201) return { entry };
+  if (line === expected && isProblem(result)) return { error: errorOfProblem(result) };
   const message = `The answer has a line that is the outcome of none: ${text.slice(0, 200)}`;
-  return new PresenceError('unexpected-answer', message);
+  throw new PresenceError('unexpected-answer', message);
 }
 
 async function* batches(

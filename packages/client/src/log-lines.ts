@@ -6,10 +6,11 @@
  */
 import type { Checkpoint } from '@open-presence/protocol';
 
-import { PresenceError } from '../presence-error.ts';
+import { parseObject } from './entry.ts';
+import { PresenceError } from './presence-error.ts';
 
-/** What stands in a line before the visitor's members. Positions are in the text. */
-interface LineOpening {
+/** A line of a log, with the gateway's own members of its entry. Its bytes are valid until the next lines are requested. */
+export interface LogLine {
   /** The link of this entry, in hex. */
   readonly link: string;
   /** In hex; undefined where the entry cannot be verified, or was withheld. */
@@ -24,43 +25,6 @@ interface LineOpening {
   readonly seq: number;
   readonly kind: string;
   readonly room: string;
-  readonly timestamp: string;
-  /** Where the entry begins. */
-  readonly start: number;
-  /** The index after the gateway's own members. */
-  readonly end: number;
-}
-
-const OPENING =
-  /\{"link":"([\da-f]{64})"(?:,"salt":"([\da-f]{32})")?(?:,"digest":"([\da-f]{64})")?(?:,"thread":"([\da-f]{16})")?(?:,"key":"([\da-f]{64})")?,"entry":(\{"id":"([\da-f-]{36})","seq":(\d{1,16}),"kind":"([a-z]+)","room":"([^"\\]+)","timestamp":"([^"\\]+)")/y;
-
-/** Undefined for what is no such line. `text`: one character for each byte. `from`: where the line begins. */
-function readOpening(text: string, from: number): LineOpening | undefined {
-  OPENING.lastIndex = from;
-  const found = OPENING.exec(text);
-  if (found === null) return undefined;
-  const [, link = '', salt, digest, thread, key, own = '', id = '', seq, kind = ''] = found;
-  const [room = '', timestamp = ''] = found.slice(10);
-  const end = OPENING.lastIndex;
-  const start = end - own.length;
-  return {
-    link,
-    salt,
-    digest,
-    thread,
-    key,
-    id,
-    seq: Number(seq),
-    kind,
-    room,
-    timestamp,
-    start,
-    end,
-  };
-}
-
-/** A line of a log. Its bytes are valid until the next lines are requested. */
-export interface LogLine extends Omit<LineOpening, 'start' | 'end'> {
   /** The gateway's own members, as they were printed. */
   readonly own: Uint8Array;
   /** The visitor's members, without comma and brace; undefined where the line is long. */
@@ -76,6 +40,13 @@ export interface LogLines {
   readonly batches: AsyncGenerator<readonly LogLine[], void>;
 }
 
+/** What a line has before the visitor's members. In an event stream, it is the data of an event. */
+const OPENING =
+  /(?:data: )?\{"link":"([\da-f]{64})"(?:,"salt":"([\da-f]{32})")?(?:,"digest":"([\da-f]{64})")?(?:,"thread":"([\da-f]{16})")?(?:,"key":"([\da-f]{64})")?,"entry":(\{"id":"([\da-f-]{36})","seq":(\d{1,16}),"kind":"([a-z]+)","room":"([^"\\]+)","timestamp":"[^"\\]+")/y;
+
+/** A line of an event stream that has no data. */
+const NO_DATA = /(?:(?:event|id|retry)?:.*)?\n/y;
+
 /** Bytes of a line. Longer ones come in pieces. */
 const LONG_LINE = 64 * 1024;
 const LF = 0x0a;
@@ -83,7 +54,6 @@ const COMMA = 0x2c;
 const BRACE = 0x7d;
 /** What follows the visitor's members: the brace of the entry, and that of the line. */
 const CLOSING = 2;
-const EMPTY = new Uint8Array(0);
 
 const NO_CHECKPOINT = 'is no checkpoint, with which a log begins: these may be entries alone';
 
@@ -103,7 +73,7 @@ class LogLineReader {
   // One character for each byte.
   readonly #decoder = new TextDecoder('latin1');
   /** What has arrived and was not given yet. */
-  #buffer: Uint8Array = EMPTY;
+  #buffer: Uint8Array = new Uint8Array(0);
   /** The line that is read, from 1. */
   #line = 1;
   /** Whether the end of a long line was not read yet. */
@@ -119,14 +89,14 @@ class LogLineReader {
 
   async checkpoint(): Promise<Checkpoint> {
     for (;;) {
-      const end = this.#buffer.indexOf(LF);
-      if (end !== -1) {
-        const found = checkpointIn(new TextDecoder().decode(this.#take(end + 1)));
-        if (found === undefined) throw this.#fault(NO_CHECKPOINT);
+      const end = this.#buffer.indexOf(LF) + 1;
+      if (end > 0) {
+        const line = new TextDecoder().decode(this.#take(end));
+        const found = checkpointIn(line.replace(/^data: /, ''));
+        if (found === undefined && !isWithoutData(line, 0)) throw this.#fault(NO_CHECKPOINT);
         this.#line += 1;
-        return found;
-      }
-      if (this.#buffer.length > LONG_LINE || !(await this.#fill()))
+        if (found !== undefined) return found;
+      } else if (this.#buffer.length > LONG_LINE || !(await this.#fill()))
         throw this.#fault(NO_CHECKPOINT);
     }
   }
@@ -134,8 +104,8 @@ class LogLineReader {
   async *batches(): AsyncGenerator<readonly LogLine[], void> {
     try {
       for (;;) {
-        const end = this.#buffer.lastIndexOf(LF);
-        if (end !== -1) yield this.#shortLines(this.#take(end + 1));
+        const end = this.#buffer.lastIndexOf(LF) + 1;
+        if (end > 0) yield this.#shortLines(this.#take(end));
         else if (this.#buffer.length > LONG_LINE) yield* this.#longLine();
         else if (!(await this.#fill())) break;
       }
@@ -151,12 +121,12 @@ class LogLineReader {
     const lines: LogLine[] = [];
     for (let at = 0; at < bytes.length; this.#line += 1) {
       const end = text.indexOf('\n', at);
-      const opening = this.#opening(text, at);
-      const bodyStart = this.#bodyStart(bytes, opening, end);
-      const isClosed = bytes[end - 1] === BRACE && bytes[end - CLOSING] === BRACE;
-      if (bodyStart > end - CLOSING || !isClosed) throw this.#fault('does not end as it should');
-      const body = bytes.subarray(bodyStart, end - CLOSING);
-      lines.push(lineOf(opening, bytes, { body, chunks: () => only(body) }));
+      if (!isWithoutData(text, at)) {
+        const { start, ...members } = this.#opening(bytes, text, at);
+        const body = bytes.subarray(start, this.#bodyEnd(bytes, end));
+        if (start > end - CLOSING) throw this.#fault('does not end as it should');
+        lines.push({ ...members, body, chunks: () => only(body) });
+      }
       at = end + 1;
     }
     return lines;
@@ -164,11 +134,11 @@ class LogLineReader {
 
   async *#longLine(): AsyncGenerator<readonly LogLine[], void> {
     const bytes = this.#buffer;
-    const opening = this.#opening(this.#decoder.decode(bytes), 0);
-    this.#take(this.#bodyStart(bytes, opening, bytes.length));
+    const { start, ...members } = this.#opening(bytes, this.#decoder.decode(bytes), 0);
+    this.#take(start);
     this.#isInLine = true;
     const chunks = this.#longBody();
-    yield [lineOf(opening, bytes, { body: undefined, chunks: () => chunks })];
+    yield [{ ...members, body: undefined, chunks: () => chunks }];
     // Whoever stopped reading has ended that generator.
     if (this.#isInLine) for await (const _ of this.#longBody());
     this.#line += 1;
@@ -181,9 +151,7 @@ class LogLineReader {
       if (end !== -1) {
         const rest = this.#take(end + 1);
         this.#isInLine = false;
-        const isClosed = rest[end - 1] === BRACE && rest[end - CLOSING] === BRACE;
-        if (!isClosed) throw this.#fault('does not end as it should');
-        if (end > CLOSING) yield rest.subarray(0, end - CLOSING);
+        yield rest.subarray(0, this.#bodyEnd(rest, end));
         return;
       }
       const size = this.#buffer.length - CLOSING;
@@ -192,17 +160,28 @@ class LogLineReader {
     }
   }
 
-  /** `text` may be only the beginning of the line. */
-  #opening(text: string, at: number): LineOpening {
-    const opening = readOpening(text, at);
-    if (opening === undefined) throw this.#fault('has not the form of a line of a log');
-    return opening;
+  /** What a line has before its body, and where that starts. `text`: the line, or its beginning. */
+  #opening(
+    bytes: Uint8Array,
+    text: string,
+    at: number,
+  ): Omit<LogLine, 'body' | 'chunks'> & { readonly start: number } {
+    OPENING.lastIndex = at;
+    const found = OPENING.exec(text);
+    const end = OPENING.lastIndex;
+    const isFollowed = bytes[end] === COMMA || bytes[end] === BRACE;
+    if (found === null || !isFollowed) throw this.#fault('has not the form of a line of a log');
+    const [, link = '', salt, digest, thread, key, printed = ''] = found;
+    const [id = '', seq, kind = '', room = ''] = found.slice(7);
+    const own = bytes.subarray(end - printed.length, end);
+    const start = bytes[end] === COMMA ? end + 1 : end;
+    return { link, salt, digest, thread, key, id, seq: Number(seq), kind, room, own, start };
   }
 
-  #bodyStart(bytes: Uint8Array, { end }: LineOpening, lineEnd: number): number {
-    if (bytes[end] === COMMA) return end + 1;
-    if (bytes[end] === BRACE && end === lineEnd - CLOSING) return end;
-    throw this.#fault('has not the form of a line of a log');
+  /** `end`: of a line. */
+  #bodyEnd(bytes: Uint8Array, end: number): number {
+    if (bytes[end - 1] === BRACE && bytes[end - CLOSING] === BRACE) return end - CLOSING;
+    throw this.#fault('does not end as it should');
   }
 
   #take(size: number): Uint8Array {
@@ -211,21 +190,19 @@ class LogLineReader {
     return taken;
   }
 
-  /** Reads up to the end of a line, or as much as makes a line long. Returns false at the end. */
+  /** Returns false at the end. */
   async #fill(): Promise<boolean> {
-    const parts = [this.#buffer];
-    let size = this.#buffer.length;
-    let hasMore = true;
-    for (let isEnough = false; hasMore && !isEnough;) {
-      const step = await this.#source.next();
-      hasMore = step.done !== true;
-      if (step.done === true) break;
-      parts.push(step.value);
-      size += step.value.length;
-      isEnough = size > LONG_LINE || step.value.includes(LF);
+    const step = await this.#source.next();
+    if (step.done === true) return false;
+    const rest = this.#buffer;
+    // One chunk needs no copy.
+    this.#buffer = step.value;
+    if (rest.length > 0) {
+      this.#buffer = new Uint8Array(rest.length + step.value.length);
+      this.#buffer.set(rest);
+      this.#buffer.set(step.value, rest.length);
     }
-    this.#buffer = joined(parts, size);
-    return hasMore;
+    return true;
   }
 
   #fault(description: string): PresenceError {
@@ -233,40 +210,24 @@ class LogLineReader {
   }
 }
 
-function lineOf(
-  { start, end, ...members }: LineOpening,
-  bytes: Uint8Array,
-  rest: Pick<LogLine, 'body' | 'chunks'>,
-): LogLine {
-  return { ...members, own: bytes.subarray(start, end), ...rest };
-}
-
-/** One part without a copy. */
-function joined(parts: readonly Uint8Array[], size: number): Uint8Array {
-  const only = parts.find(({ length }) => length === size);
-  if (only !== undefined) return only;
-  const whole = new Uint8Array(size);
-  let at = 0;
-  for (const part of parts) {
-    whole.set(part, at);
-    at += part.length;
-  }
-  return whole;
+function isWithoutData(text: string, at: number): boolean {
+  NO_DATA.lastIndex = at;
+  return NO_DATA.test(text);
 }
 
 async function* only(body: Uint8Array): AsyncGenerator<Uint8Array, void> {
   if (body.length > 0) yield body;
 }
 
-export function checkpointIn(line: string): Checkpoint | undefined {
-  try {
-    const { log, head, link } = JSON.parse(line) as Partial<Checkpoint>;
-    if (typeof log !== 'string' || typeof link !== 'string' || !/^[\da-f]{64}$/.test(link))
-      return undefined;
-    return Number.isSafeInteger(head) && head !== undefined && head >= 0
-      ? { log, head, link }
-      : undefined;
-  } catch {
-    return undefined;
-  }
+/** Undefined for a text that is no checkpoint. */
+export function checkpointIn(text: string): Checkpoint | undefined {
+  const { log, head, link } = (parseObject(text) ?? {}) as Partial<Checkpoint>;
+  const isWhole =
+    typeof log === 'string' &&
+    typeof link === 'string' &&
+    /^[\da-f]{64}$/.test(link) &&
+    typeof head === 'number' &&
+    Number.isSafeInteger(head) &&
+    head >= 0;
+  return isWhole ? { log, head, link } : undefined;
 }

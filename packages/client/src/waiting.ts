@@ -3,7 +3,9 @@ import { PresenceError } from './presence-error.ts';
 const FIRST_DELAY_MS = 250;
 const MAX_DELAY_MS = 30_000;
 /** `setTimeout` fires at once for more. */
-export const LONGEST_TIMER_MS = 2 ** 31 - 1;
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+/** A stream sends something every 15 seconds. One that is silent for so long is lost. */
+export const SILENCE_MS = 60_000;
 
 /** Told before each pause. `delayMs`: until the next attempt. */
 export type RetryListener = (error: PresenceError, delayMs: number) => void;
@@ -21,15 +23,11 @@ interface BackoffOptions {
  * asked for.
  */
 export class Backoff {
-  readonly #signal: AbortSignal | undefined;
-  readonly #onRetry: RetryListener | undefined;
-  readonly #maxRetries: number;
+  readonly #options: BackoffOptions;
   #attempts = 0;
 
-  constructor({ signal, onRetry, maxRetries = Number.POSITIVE_INFINITY }: BackoffOptions) {
-    this.#signal = signal;
-    this.#onRetry = onRetry;
-    this.#maxRetries = maxRetries;
+  constructor(options: BackoffOptions) {
+    this.#options = options;
   }
 
   /** To be called after a success: the next pause is short again. */
@@ -39,30 +37,63 @@ export class Backoff {
 
   /** Resolves when it is time to try again. Throws an error that will not pass, and the reason of an abort. */
   async pause(error: unknown): Promise<void> {
-    this.#signal?.throwIfAborted();
+    const { signal, onRetry, maxRetries = Number.POSITIVE_INFINITY } = this.#options;
+    signal?.throwIfAborted();
     if (!(error instanceof PresenceError) || !error.isTemporary) throw error;
-    if (this.#attempts >= this.#maxRetries) throw error;
+    if (this.#attempts >= maxRetries) throw error;
     const longest = Math.min(MAX_DELAY_MS, FIRST_DELAY_MS * 2 ** this.#attempts);
     this.#attempts += 1;
     const asked = Math.min(error.retryAfterMs ?? 0, LONGEST_TIMER_MS);
     const delay = Math.max(asked, longest * (0.5 + Math.random() / 2));
-    this.#onRetry?.(error, delay);
+    onRetry?.(error, delay);
     // The listener may have aborted it.
-    this.#signal?.throwIfAborted();
-    await sleep(delay, this.#signal);
+    signal?.throwIfAborted();
+    await sleep(delay, signal);
   }
 }
 
 async function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
-  let stop = (): void => {};
-  const waiting = new Promise<void>((resolve, reject) => {
+  const end = new AbortController();
+  await new Promise<void>((resolve) => {
     const timer = setTimeout(resolve, ms);
-    const abort = (): void => reject(signal?.reason as Error);
-    signal?.addEventListener('abort', abort, { once: true });
-    stop = (): void => {
+    const stop = (): void => {
       clearTimeout(timer);
-      signal?.removeEventListener('abort', abort);
+      resolve();
     };
+    signal?.addEventListener('abort', stop, { signal: end.signal });
   });
-  await waiting.finally(stop);
+  end.abort();
+  signal?.throwIfAborted();
+}
+
+/** Aborts a request after some time, or when the caller does. */
+export class Deadline {
+  readonly signal: AbortSignal;
+  readonly #end = new AbortController();
+  readonly #ms: number;
+  readonly #reason: () => PresenceError;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(outer: AbortSignal | undefined, ms: number, reason: () => PresenceError) {
+    const { signal } = this.#end;
+    this.signal = outer === undefined ? signal : AbortSignal.any([outer, signal]);
+    this.#ms = Math.min(ms, LONGEST_TIMER_MS);
+    this.#reason = reason;
+    this.restart();
+  }
+
+  restart(): void {
+    this.stop();
+    this.#timer = setTimeout(() => this.#end.abort(this.#reason()), this.#ms);
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer);
+  }
+
+  /** Ends the request too. */
+  end(): void {
+    this.stop();
+    this.#end.abort();
+  }
 }
