@@ -31,15 +31,13 @@ import {
 } from './listing.ts';
 import {
   lineBytes,
-  type LogOptions,
+  logBytes,
   type LogRange,
   readCheckpoint,
-  readLog,
   readWithholdings,
   type Withholding,
   type WithholdingsOptions,
 } from './log.ts';
-import type { LogLine } from './log-lines.ts';
 import {
   type Arrival,
   type Members,
@@ -357,13 +355,9 @@ export class Gateway {
     yield* this.#connection.bytes(response, signal);
   }
 
-  /**
-   * The lines of the log with their links (PROTOCOL.md section 20.2), the oldest first, after a
-   * checkpoint. `readLogLines` reads them.
-   */
+  /** The lines of the log with their links (PROTOCOL.md section 20), the oldest first, after a checkpoint. */
   logBytes(range: LogRange = {}): AsyncGenerator<Uint8Array, void> {
-    const { signal, ...query } = checked(range, 'range');
-    return lineBytes(this.#connection, '/api/log', query, signal);
+    return logBytes(this.#connection, checked(range, 'log'));
   }
 
   /**
@@ -387,11 +381,6 @@ export class Gateway {
   async checkpoint(options: Signal & { readonly at?: number } = {}): Promise<Checkpoint> {
     const { at, signal } = checked(options, 'checkpoint');
     return await readCheckpoint(this.#connection, at, this.#present, signal);
-  }
-
-  /** The position after which the lines begin, then lines: bytes as they were stored, in flat memory. */
-  logLines(options: LogOptions = {}): AsyncGenerator<Checkpoint | readonly LogLine[], void> {
-    return readLog(this.#connection, checked(options, 'log'));
   }
 
   /**

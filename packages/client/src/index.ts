@@ -23,8 +23,7 @@ export {
   type PresenceErrorOptions,
   type ProblemDocument,
 } from './presence-error.ts';
-export type { LogOptions, LogRange, Withholding, WithholdingsOptions } from './log.ts';
-export { type LogLine, type LogLines, readLogLines } from './log-lines.ts';
+export type { LogRange, Withholding, WithholdingsOptions } from './log.ts';
 export type { RetryListener } from './waiting.ts';
 export type {
   Arrival,

@@ -1,13 +1,12 @@
 /**
- * Reads the log of a gateway in lines, and on as it grows (PROTOCOL.md section 20), and what it has withheld
- * (section 4.7). Who stores them verifies them.
+ * Reads the log of a gateway, and on as it grows (PROTOCOL.md section 20), and what it has withheld (section 4.7).
+ * Who stores the lines verifies them.
  */
 import type { Checkpoint } from '@open-presence/protocol';
 
 import { type Connection, type Query, type Signal, unexpected } from './connection.ts';
-import { parseJson } from './entry.ts';
+import { parseJson, parseObject } from './entry.ts';
 import { readLines, SHORT } from './lines.ts';
-import { checkpointIn, type LogLine, readLogLines } from './log-lines.ts';
 import { PresenceError } from './presence-error.ts';
 import { Deadline, SILENCE_MS } from './waiting.ts';
 
@@ -16,10 +15,7 @@ export interface LogRange extends Signal {
   /** Begins after this entry: 0 by default. */
   readonly after?: number | undefined;
   readonly limit?: number | undefined;
-}
-
-export interface LogOptions extends LogRange {
-  /** Whether to go on with new entries as they are stored, until the signal is aborted. */
+  /** Whether to read the event stream, which goes on with new entries as they are stored, until it breaks. */
   readonly live?: boolean | undefined;
 }
 
@@ -76,34 +72,18 @@ export async function* readWithholdings(
   }
 }
 
-/** Yields the position after which lines begin, then lines. Throws when the connection breaks. */
-export async function* readLog(
+/** See `Gateway.logBytes`. */
+export async function* logBytes(
   connection: Connection,
-  { live = false, after = 0, limit, signal }: LogOptions,
-): AsyncGenerator<Checkpoint | readonly LogLine[], void> {
-  const bytes = lineBytes(connection, '/api/log', { after, limit }, signal);
-  const { checkpoint, batches } = await readLogLines(bytes);
-  yield checkpoint;
-  let last = after;
-  for await (const batch of batches) {
-    yield batch;
-    last = batch.at(-1)?.seq ?? last;
-  }
-  if (live) yield* (await readLogLines(streamBytes(connection, last, signal))).batches;
-}
-
-/** The bytes of the stream that goes on after an entry. */
-async function* streamBytes(
-  connection: Connection,
-  after: number,
-  outer: AbortSignal | undefined,
+  { live = false, signal: outer, ...query }: LogRange,
 ): AsyncGenerator<Uint8Array, void> {
+  if (!live) return yield* lineBytes(connection, '/api/log', query, outer);
   const lost = (reason: string): PresenceError => connection.unreachable(new Error(reason));
   const deadline = new Deadline(outer, SILENCE_MS, () => lost('the stream is silent'));
   const { signal } = deadline;
   try {
     const headers = { Accept: 'text/event-stream' };
-    const response = await connection.send('/api/log', { query: { after }, headers, signal });
+    const response = await connection.send('/api/log', { query, headers, signal });
     for await (const chunk of connection.bytes(response, signal)) {
       // Whoever reads may take as long as it likes.
       deadline.stop();
@@ -130,7 +110,8 @@ export async function readCheckpoint(
   const headers = { Accept: 'application/json' };
   const response = await connection.send(path, { query, headers, signal });
   const text = await connection.text(response, { longest: SHORT, signal });
-  const found = checkpointIn(text);
-  if (found === undefined) throw unexpected(response, 'what is no checkpoint', text);
-  return found;
+  const { log, head, link } = (parseObject(text) ?? {}) as Partial<Checkpoint>;
+  if (log === undefined || head === undefined || link === undefined)
+    throw unexpected(response, 'what is no checkpoint', text);
+  return { log, head, link };
 }

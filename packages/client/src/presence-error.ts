@@ -5,9 +5,8 @@ import type { Code, Fault, ProblemExtensions } from '@open-presence/protocol';
  * - `unreachable`: no connection, or one that broke off
  * - `unexpected-answer`: an answer that no gateway gives, such as a proxy's
  * - `other-log`: the gateway goes on with another log than the one that the cursor is from
- * - `not-a-log`: what was read is not a log as PROTOCOL.md section 20.2 describes it
  */
-export type ErrorCode = Code | 'unreachable' | 'unexpected-answer' | 'other-log' | 'not-a-log';
+export type ErrorCode = Code | 'unreachable' | 'unexpected-answer' | 'other-log';
 
 export interface ProblemDocument extends ProblemExtensions {
   readonly type: string;

@@ -14,13 +14,14 @@ export async function hasPages(): Promise<boolean> {
 }
 
 export { CopyRefusal, openLogCopy, repeatWithholdings, type ContinuedLog } from './log-copy.ts';
+export { NotALog, readLogLines } from './operations/copy/log-lines.ts';
+export type { LogLine } from './operations/log-line.ts';
 export { createMultiFrameUnzstd, createMultiMemberGunzip } from './decompression.ts';
 export { loadLanguage, readOwnTexts } from './load-language.ts';
 export { adoptIntoCluster, checkCluster, leaveCluster } from './cluster.ts';
 export { acceptLog, checkLog, type LogDoubt } from './stores/sqlite/store.ts';
 export type { MetricsAddress } from './metrics-endpoint.ts';
 export type { RequestLogOptions } from './request-log.ts';
-export type { LogLine } from './operations/log-line.ts';
 export { isShareable, type ListenAddress } from './http/connection/listen-address.ts';
 export type { LogFault } from './stores/sqlite/log/chain-verifier.ts';
 export { type FolderLog, openFolderLog } from './stores/sqlite/folder-log.ts';

@@ -1,8 +1,7 @@
 /** `presence import`: makes a data folder from an export, or continues the copy that it has. */
 import { stat } from 'node:fs/promises';
 
-import { PresenceError, readLogLines } from '@open-presence/client';
-import { CopyRefusal, openLogCopy } from '@open-presence/gateway';
+import { CopyRefusal, NotALog, openLogCopy, readLogLines } from '@open-presence/gateway';
 import { Command } from 'commander';
 
 import { addGuide } from '../command-guide.ts';
@@ -41,7 +40,7 @@ export function importCommand(context: ProcessContext): Command {
       const { head, added } = await importFile(context, file, options);
       context.stdout.write(`${entryCount(added)} imported. The log ends with entry ${head}.\n`);
     } catch (error) {
-      const isRefused = error instanceof CopyRefusal || error instanceof PresenceError;
+      const isRefused = error instanceof CopyRefusal || error instanceof NotALog;
       const code = isRefused ? EXIT_FAILED : EXIT_UNREACHABLE;
       fail(context, `import "${file}" into "${options.data}"`, error, code);
     }

@@ -15,7 +15,13 @@ import {
   PresenceError,
   type Withholding,
 } from '@open-presence/client';
-import { type ContinuedLog, CopyRefusal } from '@open-presence/gateway';
+import {
+  type ContinuedLog,
+  CopyRefusal,
+  type LogLine,
+  NotALog,
+  readLogLines,
+} from '@open-presence/gateway';
 
 /** A gateway, and the copy of its log. */
 export interface CopiedOrigin {
@@ -115,7 +121,7 @@ async function copyOnce({
   onProgress(head);
   onTrouble(undefined);
   const ended = AbortSignal.any([signal, end.signal]);
-  const lines = gateway.logLines({ after: from.head, live, signal: ended });
+  const lines = linesAfter(gateway, from.head, { live, signal: ended });
   try {
     for (let next = lines.next(), isStored = true; ;) {
       const step = isStored ? await next : await within(next, GATHER_MS);
@@ -141,6 +147,22 @@ async function copyOnce({
     // The entries that were verified before a fault are good.
     await copy.entries.flush();
   }
+}
+
+/** The position after which the lines begin, then the lines of now, then those of the stream. */
+async function* linesAfter(
+  gateway: Gateway,
+  after: number,
+  { live, signal }: Pick<FollowedOrigin, 'live' | 'signal'>,
+): AsyncGenerator<Checkpoint | readonly LogLine[], void> {
+  const { checkpoint, batches } = await readLogLines(gateway.logBytes({ after, signal }));
+  yield checkpoint;
+  let last = after;
+  for await (const lines of batches) {
+    yield lines;
+    last = lines.at(-1)?.seq ?? last;
+  }
+  if (live) yield* (await readLogLines(gateway.logBytes({ after: last, live, signal }))).batches;
 }
 
 function assertSame({ log, head, link }: Checkpoint, from: Checkpoint): void {
@@ -169,7 +191,7 @@ function mayPass(error: Error): boolean {
 
 function changed(error: Error): Error {
   if (error instanceof CopyRefusal) return new OriginChanged(error.message, error.seq, error);
-  return error instanceof PresenceError
+  return error instanceof PresenceError || error instanceof NotALog
     ? new OriginChanged(error.message, undefined, error)
     : error;
 }
@@ -241,11 +263,8 @@ export class OriginWithholdings {
     const { gateway, copy, signal } = this.#origin;
     const { seq } = item;
     if (!copy.entries.isWithheld(seq)) return;
-    for await (const lines of gateway.logLines({ after: seq - 1, limit: 1, signal })) {
-      const [line] = 'log' in lines ? [] : lines;
-      if (line === undefined) continue;
-      await copy.entries.show(line, item);
-      return;
-    }
+    const bytes = gateway.logBytes({ after: seq - 1, limit: 1, signal });
+    for await (const [line] of (await readLogLines(bytes)).batches)
+      if (line !== undefined) await copy.entries.show(line, item);
   }
 }
