@@ -1,6 +1,5 @@
 /** What the OpenAPI document claims of parameters and values, tried. */
 import assert from 'node:assert/strict';
-import { readFile } from 'node:fs/promises';
 import { before, describe, it } from 'node:test';
 
 import {
@@ -14,8 +13,6 @@ import { asObject, asString, type JsonObject } from '../../conformance/value.ts'
 import { requestsOf } from './operations.ts';
 import { sharedGateway } from '../shared.ts';
 import { contribute, objectAt } from '../requests.ts';
-
-const FILE = new URL('../../packages/protocol/openapi.yaml', import.meta.url);
 
 /** More than any page that has a size. */
 const SAID = 60;
@@ -120,10 +117,9 @@ describe('what the OpenAPI document claims', () => {
     }
   });
 
-  it('is short enough to be read whole, and the file itself where the operator decides nothing', async () => {
-    const file = await readFile(FILE, 'utf8');
-    assert.equal(await (await fetch(`${gateway.url}/openapi.yaml`)).text(), file);
-    assert.ok(Buffer.byteLength(file) <= 60_000);
+  it('is short enough to be read whole', async () => {
+    const text = await (await fetch(`${gateway.url}/openapi.yaml`)).text();
+    assert.ok(Buffer.byteLength(text) <= 60_000);
     assert.ok(operationsOf(document).length <= 40);
   });
 });

@@ -1,9 +1,5 @@
-/**
- * Reads `openapi.yaml` of the protocol, fills in what the operator decides, and posts it as `OpenApi`. If
- * that changes nothing, the YAML is the file itself.
- */
+/** Reads `openapi.yaml` of the protocol, fills in what the language file and the operator say, and posts it as `OpenApi`. */
 import { readFile } from 'node:fs/promises';
-import { isDeepStrictEqual } from 'node:util';
 import { parentPort, workerData } from 'node:worker_threads';
 
 import { KINDS, type Language, localize } from '@open-presence/protocol';
@@ -19,19 +15,14 @@ const TYPES = {
   'string or strings': { type: ['string', 'array'], items: { type: 'string' } },
 } as const;
 
-const file = await readFile(FILE);
-const document = parseDocument(file.toString());
-const written: unknown = document.toJS();
+const document = parseDocument(await readFile(FILE, 'utf8'));
 for (const [path, value] of valuesOf(workerData as OperatorChoices)) document.setIn(path, value);
-const filled: unknown = document.toJS();
 parentPort?.postMessage({
-  json: Buffer.from(`${JSON.stringify(filled)}\n`),
-  yaml: isDeepStrictEqual(filled, written)
-    ? file
-    : Buffer.from(document.toString({ lineWidth: 108 })),
+  json: Buffer.from(`${JSON.stringify(document)}\n`),
+  yaml: Buffer.from(document.toString({ lineWidth: 108, flowCollectionPadding: false })),
 } satisfies OpenApi);
 
-/** What the operator decides, each with its path in the document. */
+/** What is filled in, each with its path in the document. */
 function valuesOf({ language, publicUrl }: OperatorChoices): [string[], unknown][] {
   const schemas = ['components', 'schemas'];
   return [
