@@ -62,7 +62,7 @@ async function* batchesOf(
   others: AsyncIterable<readonly (Line | LongLine)[]>,
 ): AsyncGenerator<readonly LogLine[], void> {
   const parsed = (lines: readonly (Line | LongLine)[]): Promise<LogLine[]> =>
-    Promise.all(lines.map((line) => ('bytes' in line ? shortLine(line) : longLine(line))));
+    Promise.all(lines.map(async (line) => ('bytes' in line ? shortLine(line) : longLine(line))));
   if (first.length > 0) yield await parsed(first);
   for await (const lines of others) yield await parsed(lines);
 }
