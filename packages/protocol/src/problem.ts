@@ -54,43 +54,32 @@ export class GatewayError extends Error {
   }
 }
 
-const STATUS: Record<Code, number> = {
-  'malformed-json': 400,
-  'invalid-entry': 422,
-  'unknown-room': 422,
-  'unknown-kind': 422,
-  'invalid-parameter': 400,
-  'not-found': 404,
-  'method-not-allowed': 405,
-  'foreign-page': 403,
-  'idempotency-conflict': 422,
-  misdirected: 421,
-  'out-of-space': 507,
-  unavailable: 503,
-  internal: 500,
+/** The status of each code, and the section of PROTOCOL.md on its subject, if it is not the one on errors. */
+const CODES: Readonly<Record<Code, readonly [status: number, section?: string]>> = {
+  'malformed-json': [400, '6'],
+  'invalid-entry': [422, '6'],
+  'unknown-room': [422, '5'],
+  'unknown-kind': [422, '6'],
+  'invalid-parameter': [400, '8'],
+  'not-found': [404],
+  'method-not-allowed': [405],
+  'foreign-page': [403, '1.12'],
+  'idempotency-conflict': [422, '7.4'],
+  misdirected: [421, '20.5'],
+  'out-of-space': [507],
+  unavailable: [503],
+  internal: [500],
 };
-
-/** The section of PROTOCOL.md on the subject of an error. For other codes, it is the section on errors. */
-const SECTIONS: Readonly<Partial<Record<Code, string>>> = {
-  'malformed-json': '6',
-  'invalid-entry': '6',
-  'unknown-room': '5',
-  'unknown-kind': '6',
-  'invalid-parameter': '8',
-  'foreign-page': '1.12',
-  'idempotency-conflict': '7.4',
-  misdirected: '20.5',
-};
-const ERRORS = '11';
 
 export function statusOf(code: Code): number {
-  return STATUS[code];
+  return CODES[code][0];
 }
 
 /** `title`: the title of the code in the caller's locale. */
 export function problemDocument(error: GatewayError, title: string): Record<string, unknown> {
+  const [, section = '11'] = CODES[error.code];
   return {
-    type: `/protocol.md?section=${SECTIONS[error.code] ?? ERRORS}#${error.code}`,
+    type: `/protocol.md?section=${section}#${error.code}`,
     title,
     status: error.status,
     detail: error.message,

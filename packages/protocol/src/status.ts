@@ -1,10 +1,9 @@
 /** Makes the status document (interface section 2.1): exactly seven fields, for every caller. */
 import type { State } from './kinds.ts';
 import type { Language } from './language/language-schema.ts';
-import { localize } from './language/language.ts';
+import { type Locale, localize } from './language/language.ts';
 import { ROUTES } from './paths.ts';
 import type { Status } from './documents.ts';
-import type { Locale } from './language/language.ts';
 
 export function statusDocument(
   language: Language,

@@ -14,24 +14,18 @@ function elementPattern(names: readonly string[]): RegExp {
   return new RegExp(`(?:^|,)\\s*(${any})\\s*(?:;([^,]*))?(?=,|$)`, 'gi');
 }
 
-/** Yields the first element with each name (in lower case). Skips the others at once: there may be half a million. */
+/** Yields the first element with each name (in lower case). */
 export function* weightedList(
   list: string,
   names: readonly string[],
 ): Generator<WeightedElement, void, undefined> {
   const key = names.join(' ');
-  let pattern = patterns.get(key) ?? elementPattern(names);
+  const pattern = patterns.get(key) ?? elementPattern(names);
   patterns.set(key, pattern);
   const missing = new Set(names);
-  for (let at = 0; missing.size > 0;) {
-    pattern.lastIndex = at;
-    const [, found = '', parameters] = pattern.exec(list) ?? [];
-    if (found === '') return;
-    at = pattern.lastIndex;
+  for (const [, found = '', parameters] of list.matchAll(pattern)) {
     const name = found.toLowerCase();
     if (missing.delete(name)) yield { name, parameters };
-    // Do not search for a repeated name again.
-    else pattern = elementPattern([...missing]);
   }
 }
 

@@ -10,8 +10,14 @@ import { Settings } from 'typebox/system';
 import { Check, Errors, Pointer } from 'typebox/value';
 import { parseDocument } from 'yaml';
 
-import { consistencyFaults, type LanguageFault } from './consistency.ts';
+import { KINDS } from '../kinds.ts';
 import { LanguageSchema, type Language } from './language-schema.ts';
+
+interface LanguageFault {
+  /** A JSON pointer (RFC 6901); empty for the file as a whole. */
+  readonly at: string;
+  readonly message: string;
+}
 
 /** Throws for a text that is not YAML, does not match `LanguageSchema`, or is inconsistent. */
 export function parseLanguage(text: string, name: string): Language {
@@ -73,4 +79,46 @@ function messageOf(error: SchemaError): string {
 function descriptionAt(schemaPath: string): string | undefined {
   const text: unknown = Pointer.Get(LanguageSchema, `${schemaPath.slice(1)}/description`);
   return typeof text === 'string' ? text : undefined;
+}
+
+/** A name and its JSON pointer. */
+type NamedPlace = readonly [at: string, name: string];
+
+/** What no schema can check: names that must agree, or must differ, across a language. */
+function consistencyFaults({ rooms, entry, common, kinds }: Language): LanguageFault[] {
+  const faults = new Map<string, string>();
+  const slugs = rooms.map(({ slug }) => slug);
+  const checkRoom = (at: string, room: unknown): void => {
+    if (typeof room === 'string' && !slugs.includes(room))
+      faults.set(at, `must be one of the rooms (${slugs.join(', ')}), got "${room}"`);
+  };
+  const checkUnique = (noun: string, names: readonly NamedPlace[]): void => {
+    const first = new Map<string, string>();
+    for (const [at, name] of names)
+      if (first.has(name)) faults.set(at, `repeats the ${noun} "${name}" of ${first.get(name)}`);
+      else first.set(name, at);
+  };
+  checkUnique(
+    'slug',
+    slugs.map((slug, index) => [`/rooms/${index}/slug`, slug]),
+  );
+  for (const [at, members] of Object.entries({ entry, common }))
+    for (const [index, { name, example }] of members.entries())
+      if (name === 'room') checkRoom(`/${at}/${index}/example`, example);
+  // The gateway's `room` is the one that the visitor chooses.
+  const own = namesOf('/entry', entry).filter(([, name]) => name !== 'room');
+  const shared = [...own, ...namesOf('/common', common)];
+  for (const kind of KINDS) {
+    const { room, fields, sentences } = kinds[kind];
+    const at = `/kinds/${kind}`;
+    checkRoom(`${at}/room`, room);
+    checkUnique('name', [...shared, ...namesOf(`${at}/fields`, fields)]);
+    for (const [index, { body }] of sentences.entries())
+      checkRoom(`${at}/sentences/${index}/body/room`, body['room']);
+  }
+  return [...faults].map(([at, message]) => ({ at, message }));
+}
+
+function namesOf(at: string, members: readonly { readonly name: string }[]): NamedPlace[] {
+  return members.map(({ name }, index) => [`${at}/${index}/name`, name]);
 }

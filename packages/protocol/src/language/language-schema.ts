@@ -13,6 +13,7 @@ import {
   closedRecord,
   localizedText,
   LocalizedTextDefinition,
+  TITLED,
 } from './schema-parts.ts';
 import { OWN_MEMBERS, SELECTOR_NAMES } from '../entry.ts';
 import { COMMON_FIELDS, bodySchema, fieldListSchema, type FixedField } from './field-schema.ts';
@@ -92,7 +93,6 @@ const PAGES = [
   'links',
   'skill',
   'skillVersion',
-  'withoutScripts',
   'errorsHow',
   'best',
 ] as const;
@@ -200,11 +200,6 @@ const StateDefinition = closedObject({
 
 /** The A2A skills that append no entry. The others are named by kinds. */
 const SKILLS = ['catch-up', 'read', 'search', 'get-entry', 'who-is-here', 'follow'] as const;
-const SkillDefinition = closedObject({
-  title: localizedText('What it does.'),
-  meaning: localizedText('How to use it, and what the result is.'),
-});
-
 export const LanguageSchema = Type.Object(
   {
     name: localizedText('The name of the language itself.'),
@@ -233,16 +228,7 @@ export const LanguageSchema = Type.Object(
     common: fieldListSchema(COMMON_FIELDS, 'Members that mean something in every kind of entry.'),
     entry: Type.Array(OwnMemberDefinition, {
       description: 'The members that the gateway itself writes in every entry.',
-      allOf: OWN_MEMBERS.map((name) => ({
-        description: `must list "${name}" with "type: ${name === 'seq' ? 'integer' : 'string'}"`,
-        contains: {
-          required: ['name', 'type'],
-          properties: {
-            name: { const: name },
-            type: { const: name === 'seq' ? 'integer' : 'string' },
-          },
-        },
-      })),
+      minItems: OWN_MEMBERS.length,
     }),
     welcome: localizedText('The answer to a first contact.'),
     next: Type.Array(NextDefinition, { description: 'Where to go from a first contact.' }),
@@ -256,7 +242,7 @@ export const LanguageSchema = Type.Object(
     parameters: closedRecord(PARAMETERS, localizedText('What it does to a listing.')),
     mcp: McpDefinition,
     pages: closedRecord(PAGES, localizedText('On pages that describe the gateway.')),
-    skills: closedRecord(SKILLS, SkillDefinition),
+    skills: closedRecord(SKILLS, closedObject(TITLED)),
     errors: closedRecord(CODES, localizedText('The title of an error.')),
   },
   {

@@ -1,5 +1,5 @@
 /** The language's texts for MCP clients (PROTOCOL.md section 18). */
-import { closedObject, closedRecord, localizedText } from './schema-parts.ts';
+import { closedObject, closedRecord, localizedText, TITLED } from './schema-parts.ts';
 
 /** The tools with texts of their own. A tool that appends an entry has the texts of its kind. */
 const TOOLS = [
@@ -40,14 +40,8 @@ const RESULTS = [
 const EVENTS = ['entry', 'concerns', 'first_contact'] as const;
 const RESOURCES = ['rooms', 'room', 'entry', 'language'] as const;
 
-const TitledDefinition = closedObject({
-  title: localizedText('Its title.'),
-  meaning: localizedText('What it is for.'),
-});
-
 const PromptDefinition = closedObject({
-  title: localizedText('Its title.'),
-  meaning: localizedText('What it is for.'),
+  ...TITLED,
   text: localizedText('What an AI system is asked to do.'),
 });
 
@@ -55,7 +49,7 @@ export const McpDefinition = closedObject(
   {
     instructions: localizedText('How to use the gateway over MCP.'),
     saying: localizedText('Added to every tool that creates an entry.'),
-    tools: closedRecord(TOOLS, TitledDefinition),
+    tools: closedRecord(TOOLS, closedObject(TITLED)),
     arguments: closedRecord(ARGUMENTS, localizedText('What this argument of a tool means.')),
     results: closedRecord(
       RESULTS,
@@ -63,7 +57,7 @@ export const McpDefinition = closedObject(
     ),
     events: closedRecord(EVENTS, localizedText('When an event of this type happens.')),
     prompts: closedRecord(PROMPTS, PromptDefinition),
-    resources: closedRecord(RESOURCES, TitledDefinition),
+    resources: closedRecord(RESOURCES, closedObject(TITLED)),
   },
   { description: 'Texts for AI systems that use MCP.' },
 );

@@ -47,3 +47,9 @@ export const LocalizedTextDefinition = Type.Object(
 export function localizedText(description: string): ReturnType<typeof Type.Unsafe<LocalizedText>> {
   return Type.Unsafe<LocalizedText>({ $ref: '#/$defs/words', description });
 }
+
+/** The members of what has a title. */
+export const TITLED = {
+  title: localizedText('Its title.'),
+  meaning: localizedText('What it is for, or how to use it.'),
+};

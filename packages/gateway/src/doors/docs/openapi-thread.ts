@@ -16,7 +16,10 @@ const TYPES = {
 } as const;
 
 const document = parseDocument(await readFile(FILE, 'utf8'));
-for (const [path, value] of valuesOf(workerData as OperatorChoices)) document.setIn(path, value);
+const choices = workerData as OperatorChoices;
+for (const [path, value] of valuesOf(choices)) document.setIn(path, value);
+for (const parameter of parametersOf(choices.language))
+  document.addIn(['paths', '/api/say/{kind}', 'get', 'parameters'], parameter);
 parentPort?.postMessage({
   json: Buffer.from(`${JSON.stringify(document)}\n`),
   yaml: Buffer.from(document.toString({ lineWidth: 108, flowCollectionPadding: false })),
@@ -51,4 +54,18 @@ function membersOf(fields: Language['common']): Record<string, object> {
     return [name, { ...any, description: localize(meaning, 'en') }] as const;
   });
   return Object.fromEntries(members);
+}
+
+/** Members as parameters of a query, each once. */
+function parametersOf({ kinds, common }: Language): readonly object[] {
+  const fields = [...KINDS.flatMap((kind) => kinds[kind].fields), ...common];
+  const byName = new Map(fields.toReversed().map((field) => [field.name, field]));
+  return [...byName.values()].toReversed().map(({ name, type, meaning, example }) => ({
+    name,
+    in: 'query',
+    description: localize(meaning, 'en'),
+    ...(type === 'string'
+      ? { schema: TYPES.string, example }
+      : { schema: TYPES.strings, example: [example].flat() }),
+  }));
 }
