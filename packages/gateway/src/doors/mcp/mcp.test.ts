@@ -305,26 +305,15 @@ suite('the MCP door', () => {
     assert.ok(list(fields(data)['known']).includes('presence://rooms'));
   });
 
-  test('says which argument a prompt does not take', async () => {
-    await using door = await open();
-    const get = async (args: object): Promise<string> => {
-      const params = { name: 'tend_garden', arguments: args };
-      const message = { jsonrpc: '2.0', id: 1, method: 'prompts/get', params };
-      return (await send(door, JSON.stringify(message))).text;
-    };
-    assert.match(await get({ identity: 'Lumen' }), /identity: Lumen/);
-    assert.match(await get({ name: 'Lumen' }), /-32602.*argument \\"name\\".*identity/);
-  });
-
   test('says what is wrong with params, in every revision', async () => {
     await using door = await open();
     const wrong: readonly (readonly [method: string, params: object | undefined, place: RegExp])[] =
       [
-        ['resources/read', { uri: 5 }, /"params\.uri" .*string.*number/],
-        ['resources/read', undefined, /"params/],
-        ['prompts/get', {}, /"params\.name" .*string/],
-        ['tools/list', { cursor: 5 }, /"params\.cursor"/],
-        ['tools/call', { name: 'read', arguments: 5 }, /"params\.arguments"/],
+        ['resources/read', { uri: 5 }, /"uri"[^]*string.*number/],
+        ['resources/read', undefined, /"params"/],
+        ['prompts/get', {}, /"name"[^]*string/],
+        ['tools/list', { cursor: 5 }, /"cursor"/],
+        ['tools/call', { name: 'read', arguments: 5 }, /"arguments"/],
         ['initialize', undefined, /"params"/],
       ];
     for (const [method, params, place] of wrong) {
@@ -338,7 +327,7 @@ suite('the MCP door', () => {
         const error = fields(answerIn(text)['error']);
         assert.equal(error['code'], -32602, text);
         const said = String(error['message']);
-        assert.ok(said.startsWith(`Cannot handle ${method}: "params`), said);
+        assert.ok(said.startsWith(`Invalid ${method} request: [`), said);
         assert.match(said, place);
       }
     }

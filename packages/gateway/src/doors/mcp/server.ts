@@ -12,7 +12,6 @@ import {
 } from '@modelcontextprotocol/server';
 
 import type { Localization } from '../../http/route-description.ts';
-import { toJsonObject } from '../../json/json-object.ts';
 import { untilSeen } from '../../operations/until-seen.ts';
 import { localizationFor } from '../context.ts';
 import { headerKeyOf } from '../request-key.ts';
@@ -43,7 +42,7 @@ const CACHE_HINTS = {
   'resources/read': LIVE,
 };
 
-/** Answers params that no request of a method can have with -32602, and says what is wrong with them. */
+/** Answers params of the wrong form with -32602, where the SDK calls its list of faults an internal error. */
 class GatewayServer extends Server {
   protected override _wrapHandler(method: string, handler: RequestHandler): RequestHandler {
     const wrapped = super._wrapHandler(method, handler);
@@ -51,7 +50,9 @@ class GatewayServer extends Server {
       try {
         return await wrapped(request, context);
       } catch (error) {
-        throw paramsError(method, error) ?? error;
+        if (!(error instanceof Error) || !error.message.startsWith('[')) throw error;
+        const message = `Invalid ${method} request: ${error.message}`;
+        throw new ProtocolError(ProtocolErrorCode.InvalidParams, message);
       }
     };
   }
@@ -150,37 +151,7 @@ function unknownName(type: string, name: string, known: readonly string[]): Prot
   return new ProtocolError(ProtocolErrorCode.InvalidParams, detail);
 }
 
-/** How the SDK's message begins, before the list. */
-const BEFORE_LIST = /^(?:Invalid tools\/call request: )?(?=\[)/;
-
-/**
- * The error that answers params of the wrong form, for which the SDK throws a list of faults as the JSON
- * text of a message; undefined for any other error.
- */
-function paramsError(method: string, thrown: unknown): ProtocolError | undefined {
-  if (!(thrown instanceof Error) || !BEFORE_LIST.test(thrown.message)) return undefined;
-  const faults = parseList(thrown.message.replace(BEFORE_LIST, '')).map(describe);
-  if (faults.length === 0) return undefined;
-  const detail = `Cannot handle ${method}: ${faults.join('; ')}.`;
-  return new ProtocolError(ProtocolErrorCode.InvalidParams, detail);
-}
-
-function describe(fault: unknown): string {
-  const { path, message } = toJsonObject(fault);
-  const place = Array.isArray(path) ? path.join('.') : 'params';
-  return `${JSON.stringify(place)} is wrong, ${String(message).replace('Invalid input: ', '')}`;
-}
-
-function parseList(text: string): readonly unknown[] {
-  try {
-    const list: unknown = JSON.parse(text);
-    return Array.isArray(list) ? list : [];
-  } catch {
-    return [];
-  }
-}
-
-/** The optional arguments of each prompt: members of a first contact or a trace. */
+/** The optional arguments that each prompt names: members of a first contact or a trace. */
 const ARGUMENTS: Readonly<Record<string, readonly string[]>> = {
   first_visit: ['ai_identity', 'seeking'],
   tend_garden: ['identity'],
@@ -207,14 +178,9 @@ function getPrompt(
 ): GetPromptResult | undefined {
   const prompt = Object.entries(language.mcp.prompts).find(([key]) => key === name)?.[1];
   if (prompt === undefined) return undefined;
-  const known = ARGUMENTS[name] ?? [];
-  // A prompt has no place for a note.
-  const unknown = Object.keys(args).find((argument) => !known.includes(argument));
-  if (unknown !== undefined) throw unknownName('argument', unknown, known);
-  const lines = known.flatMap((argument) => {
-    const value = args[argument];
-    return value === undefined || value === '' ? [] : [`${argument}: ${value}`];
-  });
+  const lines = Object.entries(args).flatMap(([argument, value]) =>
+    value === '' ? [] : [`${argument}: ${value}`],
+  );
   const request = [text(prompt.text), ...lines].join('\n\n');
   return {
     description: text(prompt.meaning),
