@@ -28,8 +28,9 @@ import { presence } from '../command.ts';
 const BODY = Buffer.from('"text":"never finished"}');
 
 async function uploadsIn(members: readonly GatewayProcess[]): Promise<readonly number[]> {
-  const folders = members.map(({ data }) => readdir(dataPathsIn(data).incoming));
-  return (await Promise.all(folders)).map((files) => files.length);
+  const folders = members.map(({ data }) => readdir(join(data, 'large'), { recursive: true }));
+  const found = await Promise.all(folders);
+  return found.map((files) => files.filter((file) => file.endsWith('.part')).length);
 }
 
 async function haveUploads(members: readonly GatewayProcess[], count: number): Promise<void> {

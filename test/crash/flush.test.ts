@@ -1,14 +1,12 @@
 // Flushes to the disk that fail, and flushes that take long.
 import assert from 'node:assert/strict';
-import { readdir } from 'node:fs/promises';
-import { join } from 'node:path';
 import { test } from 'node:test';
 
 import type { Answer } from '../../conformance/answer.ts';
 import { Gateway } from '../../conformance/gateway.ts';
 import { until } from '../../conformance/until.ts';
 import { dataFolder, type GatewayProcess, startGatewayProcess } from '../gateway-process.ts';
-import { assertSound, incoming, Ledger, type Submission } from './ledger.ts';
+import { assertSound, Ledger, type Submission, unusedFiles } from './ledger.ts';
 import { assertAllReadable, untilWritable, untilReadOnly, stateOf } from './status.ts';
 import { injectIntoFlushes } from './strace.ts';
 import { needs } from '../needs.ts';
@@ -76,7 +74,7 @@ test(
         await keepAll(ledger, visitor, several(ledger, 40));
         entries = await ledger.compare(visitor);
         await assertSound(folder.path, entries);
-        assert.deepEqual(await incoming(folder.path), []);
+        assert.deepEqual(await unusedFiles(folder.path), []);
         assert.deepEqual(reportedCauses(gateway), causes.slice(0, 2 * (round + 1)));
       }
       await gateway.kill();
@@ -154,9 +152,8 @@ test(
       for (let count = 0; count < 40; count += 1) {
         uploads.push(visitor.contribute('seeds', large(20_000)).then(() => 'stored'));
       }
-      const files = join(gateway.data, 'large/incoming');
       await until(
-        async () => (await readdir(files)).length,
+        async () => (await unusedFiles(gateway.data)).length,
         (count) => count >= 20,
       );
       const read = Promise.all([

@@ -7,7 +7,7 @@ import { Gateway, traceBody } from '../../conformance/gateway.ts';
 import { run } from '../command.ts';
 import { startGatewayProcess } from '../gateway-process.ts';
 import { MIB, smallDisk } from './disk.ts';
-import { assertSound, incoming, Ledger } from './ledger.ts';
+import { assertSound, Ledger, unusedFiles } from './ledger.ts';
 import { assertAllReadable, stateOf, untilFull, untilReadOnly, untilWritable } from './status.ts';
 import { needs } from '../needs.ts';
 
@@ -65,7 +65,7 @@ test(
       assert.equal(await stateOf(visitor), 'holding');
       const { stdout } = await run('read-only', data);
       assert.match(stdout, /^Not read-only, but no entries are stored/);
-      assert.deepEqual(await incoming(data), []);
+      assert.deepEqual(await unusedFiles(data), []);
       await gateway.kill();
     }
     {
@@ -107,7 +107,7 @@ test('an upload that fills the disk leaves nothing', needs('to mount a disk'), a
   (await ledger.submit(visitor, ledger.newSubmission('garden', 1, false))).expect(201);
   for (const keyed of [true, false]) {
     refused(await ledger.submit(visitor, ledger.newSubmission('garden', 30 * MIB, keyed)));
-    assert.deepEqual(await incoming(data), []);
+    assert.deepEqual(await unusedFiles(data), []);
   }
   await untilWritable(visitor);
   (await ledger.submit(visitor, ledger.newSubmission('garden', 3 * MIB, false))).expect(201);

@@ -6,6 +6,7 @@ import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 
 import { verifyLog, type VerifyEvent } from '@open-presence/gateway';
 
@@ -154,12 +155,16 @@ export async function assertSound(data: string, entries: number): Promise<void> 
     }
     if (step.value.type === 'fault') faults.push(step.value);
   }
-  assert.deepEqual(await incoming(data), [], 'nothing is left of what did not become an entry');
+  assert.deepEqual(await unusedFiles(data), [], 'nothing is left of what did not become an entry');
 }
 
-/** The files of uploads that are no entries so far. */
-export async function incoming(data: string): Promise<string[]> {
-  return await readdir(join(data, 'large/incoming'));
+/** The files of bodies that no entry has. */
+export async function unusedFiles(data: string): Promise<string[]> {
+  using db = new DatabaseSync(join(data, 'log.sqlite'), { readOnly: true });
+  const find = db.prepare('SELECT 1 FROM large WHERE name = ?');
+  const found = await readdir(join(data, 'large'), { recursive: true, withFileTypes: true });
+  const files = found.filter((file) => file.isFile());
+  return files.map(({ name }) => name).filter((name) => find.get(name) === undefined);
 }
 
 function textOf({ own = '', body }: Submission): string {

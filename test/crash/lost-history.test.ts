@@ -2,7 +2,7 @@
 // serve a log that has gone back as if nothing had happened.
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
-import { cp, open, readdir, readFile, rm, stat, truncate } from 'node:fs/promises';
+import { cp, readdir, readFile, rm, stat, truncate } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { after, before, suite, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -62,29 +62,10 @@ suite('a start', () => {
       left: (entries) => entries > EARLIER && entries < ENTRIES,
     },
     {
-      name: 'with one byte of its WAL flipped, and without last-commit',
-      inflict: async (folder) => {
-        await rm(join(folder, 'last-commit'));
-        await flip(join(folder, 'log.sqlite-wal'));
-      },
-      refusal: /lacks the entries of large texts that are there \(.*large/,
-      left: (entries) => entries > EARLIER && entries < ENTRIES,
-    },
-    {
       name: 'without log.sqlite',
       inflict: (folder) => rm(join(folder, 'log.sqlite')),
       refusal: /is not there, but last-commit knows of its entry 45/,
       left: (entries) => entries === 0,
-    },
-    {
-      name: 'with a log from an older backup, when only large texts know better',
-      async inflict(folder) {
-        for (const file of ['last-commit', 'log.sqlite-wal', 'index.sqlite'])
-          await rm(join(folder, file), { recursive: true, force: true });
-        await cp(join(earlier.path, 'log.sqlite'), join(folder, 'log.sqlite'));
-      },
-      refusal: /lacks the entries of large texts that are there \(.*large/,
-      left: (entries) => entries === EARLIER,
     },
     {
       name: 'with the log of another gateway',
@@ -169,13 +150,6 @@ async function write(data: string, count: number, end: 'stop' | 'kill'): Promise
   await gateway[end]();
   // Sockets cannot be copied.
   await rm(join(data, 'control.sock'), { force: true });
-}
-
-async function flip(file: string): Promise<void> {
-  await using handle = await open(file, 'r+');
-  const at = Math.floor(((await handle.stat()).size * 3) / 4);
-  const { buffer } = await handle.read(Buffer.alloc(1), 0, 1, at);
-  await handle.write(Buffer.from([(buffer[0] ?? 0) ^ 1]), 0, 1, at);
 }
 
 /** All files but those that SQLite makes for readers, and those of the lock. */

@@ -181,7 +181,7 @@ export async function startGateway(config: GatewayConfig): Promise<Gateway> {
   presence.onHidden = keep;
   const stored = readHiddenNames(config.data);
   if (stored.at > presence.hidden.at) presence.hide(stored);
-  const { incoming: temporaryFolder } = dataPathsIn(config.data);
+  const { large: temporaryFolder } = dataPathsIn(config.data);
   const mirror = config.mirror && new Mirror(config.mirror.origin);
   await notices.recover();
   const parts = { startup, log, presence, temporaryFolder, notices, mirror };

@@ -51,7 +51,7 @@ export class SimulatedGateway {
     this.#random = random;
     this.#fault = fault;
     this.#paths = dataPathsIn(folder);
-    mkdirSync(this.#paths.incoming, { recursive: true });
+    mkdirSync(this.#paths.large, { recursive: true });
     writeFileSync(this.#paths.lock, '');
   }
 

@@ -2,7 +2,7 @@
 // of it is the right answer, a refusal that says why, or one without an entry that is lost.
 // PRESENCE_SEED repeats a run.
 import assert from 'node:assert/strict';
-import { copyFile, cp, readdir, writeFile } from 'node:fs/promises';
+import { cp, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, it } from 'node:test';
@@ -50,7 +50,7 @@ const AT_START: readonly Row[] = [
     outcomes: ['right'],
   },
   {
-    files: ['last-commit', 'large/incoming/*', 'log.sqlite-shm'],
+    files: ['last-commit', 'log.sqlite-shm'],
     faults: CHANGES,
     outcomes: ['right'],
   },
@@ -73,7 +73,7 @@ const AT_START: readonly Row[] = [
 const WHILE_OPEN: readonly Row[] = [
   PAGES,
   {
-    files: ['index.sqlite', 'index.sqlite-wal', 'lock.sqlite', 'last-commit', 'large/incoming/*'],
+    files: ['index.sqlite', 'index.sqlite-wal', 'lock.sqlite', 'last-commit'],
     faults: FAULTS,
     outcomes: ['right', 'holding', 'refused'],
   },
@@ -111,11 +111,6 @@ before(async () => {
   );
   // As a crash leaves it.
   await cp(folder.path, template.path, { recursive: true });
-  const incoming = join(template.path, 'large/incoming');
-  const committed =
-    (await filesOf(template.path, 'large/*')).findLast((path) => !path.includes('incoming')) ?? '';
-  await copyFile(committed, join(incoming, committed.slice(-36)));
-  await writeFile(join(incoming, crypto.randomUUID()), 'an upload that broke off');
 });
 after(async () => {
   await template[Symbol.asyncDispose]();
@@ -123,16 +118,16 @@ after(async () => {
 
 /** The files of a data folder that a name in the table stands for. */
 async function filesOf(data: string, name: string): Promise<string[]> {
-  if (!/[*1]$/.test(name)) return [join(data, name)];
+  if (!name.endsWith('1')) return [join(data, name)];
   const found = await readdir(join(data, name.slice(0, -2)), {
     recursive: true,
     withFileTypes: true,
   });
-  const files = found.filter((entry) => entry.isFile() && !entry.parentPath.endsWith('/large'));
-  const paths = files.map((entry) => join(entry.parentPath, entry.name)).toSorted();
-  return name.endsWith('1')
-    ? paths.filter((path) => !path.includes('incoming')).slice(0, 1)
-    : paths;
+  const files = found.filter((entry) => entry.isFile());
+  return files
+    .map((entry) => join(entry.parentPath, entry.name))
+    .toSorted()
+    .slice(0, 1);
 }
 
 /** The data folder of a row. */

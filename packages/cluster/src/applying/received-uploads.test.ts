@@ -46,7 +46,7 @@ describe('uploads of a stream', () => {
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'presence-'));
     paths = dataPathsIn(folder);
-    mkdirSync(paths.incoming, { recursive: true });
+    mkdirSync(paths.large, { recursive: true });
     const shared = new SharedState();
     shared.uploadThreads = 1;
     files = new SqliteUploadFiles(paths, shared, () => {});
@@ -107,7 +107,7 @@ describe('uploads of a stream', () => {
     const write = (from: number, to?: number): Promise<void> =>
       files.write(NAME, { offset: from, bytes: bytes.subarray(from, to) });
     await write(0, 8);
-    writeFileSync(join(paths.incoming, NAME), Buffer.alloc(8));
+    writeFileSync(`${finalPath(paths, NAME)}.part`, Buffer.alloc(8));
     await write(8);
     await assert.rejects(files.place(large), /other bytes/);
     await write(0, 8);

@@ -70,7 +70,7 @@ class Copy {
 
   constructor(folder: string) {
     this.#paths = dataPathsIn(folder);
-    mkdirSync(this.#paths.incoming, { recursive: true });
+    mkdirSync(this.#paths.large, { recursive: true });
     writeFileSync(this.#paths.lock, '');
     const shared = new SharedState();
     this.#writer = new Writer(this.#paths, shared);

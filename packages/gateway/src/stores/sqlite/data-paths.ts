@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 
-/** In a data folder. `log`, `large` and `incoming` hold the entries; `keys` and `index` are made again where lost. */
+/** In a data folder. `log` and `large` hold the entries; `keys` and `index` are made again where lost. */
 const FILES = {
   lock: 'lock.sqlite',
   log: 'log.sqlite',
@@ -21,8 +21,6 @@ const FILES = {
   index: 'index.sqlite',
   /** Folder of bodies too large for a row. */
   large: 'large',
-  /** Folder of such bodies while they are uploaded. */
-  incoming: 'large/incoming',
 } as const;
 
 export type DataPaths = Readonly<Record<keyof typeof FILES | 'folder', string>>;

@@ -1,6 +1,16 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { copyFile, mkdir, mkdtemp, open, rm, rmdir, writeFile } from 'node:fs/promises';
+import {
+  copyFile,
+  mkdir,
+  mkdtemp,
+  open,
+  readdir,
+  rename,
+  rm,
+  rmdir,
+  writeFile,
+} from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -9,7 +19,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 
 import { callerEnded } from '../../ended-callers.ts';
-import { draftOf, metadataOf } from '../../log/log.fixture.ts';
+import { bodyOf, draftOf, fill, metadataOf } from '../../log/log.fixture.ts';
 import { facet } from '../../log/facet.ts';
 import type { Selection } from '../../log/log.ts';
 import { seqsFound, textQuery, untilSearchable } from '../../search/search.fixture.ts';
@@ -48,6 +58,39 @@ describe('a thread that joins the SQLite store', () => {
         all,
         Array.from({ length: 101 }, (_, at) => at + 2),
       );
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  });
+});
+
+describe('a start of the SQLite store', () => {
+  it('keeps no file of a body that no entry has, and those of 0.2 that an entry has', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'presence-'));
+    const filesOf = async (): Promise<string[]> => {
+      const found = await readdir(join(folder, 'large'), { recursive: true, withFileTypes: true });
+      return found.filter((file) => file.isFile()).map((file) => join(file.parentPath, file.name));
+    };
+    const body = bodyOf(100_000, 1);
+    try {
+      {
+        await using log = await openSqliteLog({ folder });
+        const spool = log.spool();
+        await fill(spool, [body]);
+        await log.append({ ...draftOf(), body: spool });
+      }
+      const [file = ''] = await filesOf();
+      const former = join(folder, 'large', 'incoming');
+      await mkdir(former);
+      await rename(file, join(former, file.slice(-36)));
+      const others = [`${file}.part`, file.slice(0, -1), join(former, crypto.randomUUID())];
+      for (const name of others) await writeFile(name, 'left by a crash');
+      await using log = await openSqliteLog({ folder });
+      assert.deepEqual(await filesOf(), [file]);
+      const entry = await log.entry(1);
+      const pieces: Uint8Array[] = [];
+      for await (const piece of entry?.chunks() ?? []) pieces.push(Buffer.from(piece));
+      assert.ok(Buffer.concat(pieces).includes(Buffer.from(body)));
     } finally {
       await rm(folder, { recursive: true, force: true });
     }

@@ -178,7 +178,7 @@ function openFolder(options: SqliteOptions, opened: AsyncDisposableStack): Opene
     const name = beginLog(paths, { keepName: options.name !== undefined, isCopy });
     options.onBegunBackup?.(backup, name);
   }
-  mkdirSync(paths.incoming, { recursive: true });
+  mkdirSync(paths.large, { recursive: true });
   const shared = new SharedState();
   if (options.partSize !== undefined) shared.partSize = options.partSize;
   const { fileThreads = DEFAULT_FILE_THREADS } = options;

@@ -15,7 +15,7 @@
  * Test: `test/backup/withheld.test.ts` “has nothing of what they said, and restores to a log that
  *   says when and why”
  */
-import { existsSync, mkdirSync, realpathSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, realpathSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -87,8 +87,7 @@ export async function* backUpLog(
   refuseOther(target, sourceDb);
   const isSound = earlier.faults === 0 && (await isUnchanged(target, earlier.sha256));
   writeChecked(target.backup, { ...earlier, made, sha256: undefined });
-  rmSync(target.incoming, { recursive: true, force: true });
-  mkdirSync(target.incoming, { recursive: true });
+  mkdirSync(target.large, { recursive: true });
   let sha256 = isSound ? earlier.sha256 : undefined;
   const update = new Update({ db: sourceDb, paths: source }, target);
   const { hasChanged, amounts, ...found } = yield* update.make({ ...earlier, isSound, quick });

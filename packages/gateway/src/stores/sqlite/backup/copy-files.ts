@@ -26,12 +26,10 @@ export interface CopyTask {
 /** Copies a file if the target lacks it, or all, flushed and complete. Returns the bytes that were copied. */
 export async function copyLarge(name: string, { source, target, all }: CopyTask): Promise<number> {
   // It may be lost.
-  const from = [finalPath(source, name), join(source.incoming, name)].find((path) =>
-    existsSync(path),
-  );
-  const to = finalPath(target, name);
-  if (from === undefined || (!all && isSameSize(from, to))) return 0;
-  const unfinished = join(target.incoming, name);
+  const [from, to] = [finalPath(source, name), finalPath(target, name)];
+  if (!existsSync(from) || (!all && isSameSize(from, to))) return 0;
+  await mkdir(dirname(to), { recursive: true });
+  const unfinished = `${to}.part`;
   rmSync(unfinished, { force: true });
   let bytes: number;
   try {
@@ -41,7 +39,6 @@ export async function copyLarge(name: string, { source, target, all }: CopyTask)
     // It was withheld meanwhile.
     return 0;
   }
-  await mkdir(dirname(to), { recursive: true });
   await rename(unfinished, to);
   for (const folder of [dirname(to), target.large]) flushFolder(folder);
   return bytes;

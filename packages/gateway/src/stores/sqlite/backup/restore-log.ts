@@ -115,8 +115,7 @@ async function copyFlat(from: string, to: string): Promise<void> {
     return;
   }
   mkdirSync(to);
-  for (const name of readdirSync(from))
-    if (name !== 'incoming') await copyFlat(join(from, name), join(to, name));
+  for (const name of readdirSync(from)) await copyFlat(join(from, name), join(to, name));
   flushFolder(to);
 }
 

@@ -1,6 +1,5 @@
 import { createHash, randomUUID, type Hash } from 'node:crypto';
-import { type FileHandle, open as openFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import type { FileHandle } from 'node:fs/promises';
 
 import { GatewayError } from '@open-presence/protocol';
 
@@ -10,7 +9,7 @@ import { assertStorageFault, isStorageFault } from '../../../storage-fault.ts';
 import type { DataPaths } from '../data-paths.ts';
 import type { SharedState } from '../shared-state.ts';
 import type { LargeBody } from '../../../log/packed-drafts.ts';
-import { discardUpload, placeUpload } from './large-files.ts';
+import { discardUpload, openUpload, placeUpload } from './large-files.ts';
 import { UploadThreads } from './upload-threads.ts';
 
 /** Bytes: a longer flush of one body would delay the flushes of small entries. */
@@ -43,7 +42,7 @@ export async function sealed(spool: Spool): Promise<LargeBody> {
   throw new TypeError('A spool belongs to the log that created it.');
 }
 
-/** Writes a body to a file in the folder of uploads. */
+/** Writes a body to a file. */
 export class FileSpool implements Spool {
   readonly #spools: Spools;
   readonly #paths: DataPaths;
@@ -76,7 +75,7 @@ export class FileSpool implements Spool {
     });
   }
 
-  /** Completes the body and flushes its file in its final place. From then on it belongs to the writer. */
+  /** Completes the body and gives its file the final name. From then on it belongs to the writer. */
   async seal(): Promise<LargeBody> {
     const digest = this.#digest.digest('hex');
     await this.#orDispose(async () => {
@@ -106,7 +105,7 @@ export class FileSpool implements Spool {
   }
 
   async #bodyFile(): Promise<FileHandle> {
-    this.#body ??= await openFile(join(this.#paths.incoming, this.#name), 'w');
+    this.#body ??= await openUpload(this.#paths, this.#name, 'w');
     return this.#body;
   }
 

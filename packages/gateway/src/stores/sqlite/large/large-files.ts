@@ -1,11 +1,8 @@
 /**
- * The files of entries that are too large for a row. A body is uploaded to the folder `incoming`
- * while it arrives, so that a slow upload delays nobody. Once it is complete, it is linked to its
- * final place and flushed there, before its entry is committed; the link in `incoming` is removed
- * afterwards. A rename would do only on file systems that write changes of folders in their order:
- * on ext2, a power cut could take the new name and leave the removal of the old one.
- *
- * What a crash leaves in `incoming` belongs to an entry or is removed at the next start.
+ * The files of entries that are too large for a row. While a body arrives, its file is `large/xx/NAME.part`, so
+ * that a slow upload delays nobody. A complete one is flushed and renamed to `large/xx/NAME`, and its folder is
+ * flushed; then its entry is committed. Both names are in one folder: a power cut leaves either, on any file
+ * system. A start removes the files that no entry has.
  *
  * Invariant: A body that breaks off or is refused leaves nothing behind.
  * Test: `test/log-contract/spooling.ts` “that is disposed of before it is appended leaves nothing”
@@ -17,87 +14,97 @@
  * Test: `test/large/large.test.ts` “a text of 520 MiB comes in and is read back byte for byte, in
  *   flat memory” “a form and a compressed body of 100 MiB come in, in flat memory”
  */
-import { closeSync, existsSync, readdirSync, readSync, rmSync } from 'node:fs';
-import { copyFile, type FileHandle, link, mkdir, open, rm } from 'node:fs/promises';
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readSync,
+  renameSync,
+  rmSync,
+} from 'node:fs';
+import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises';
 import { platform } from 'node:os';
 import { dirname, join } from 'node:path';
 
 import { BodyDigest, type LargeBody } from '../../../log/packed-drafts.ts';
-import { assertStorageFault, isStorageFault, StorageFault } from '../../../storage-fault.ts';
+import { isStorageFault, StorageFault } from '../../../storage-fault.ts';
 import type { DataPaths } from '../data-paths.ts';
-import { openRegular, openRegularSync } from '../plain-file.ts';
 import { flushFolder } from '../prepare-folder.ts';
 import type { UploadThreads } from './upload-threads.ts';
 
 const CHUNK_SIZE = 256 * 1024;
+const UNFINISHED = '.part';
+const NAME_SIZE = 36;
 
-/** A complete body in the folder of uploads. */
+/** Opens the file of a body that arrives. */
+export async function openUpload(
+  paths: DataPaths,
+  name: string,
+  flags: string | number,
+): Promise<FileHandle> {
+  const path = uploadPath(paths, name);
+  await mkdir(dirname(path), { recursive: true });
+  return await open(path, flags);
+}
+
+/** A complete body that has arrived. */
 interface Upload {
   readonly name: string;
   readonly handle: FileHandle;
 }
 
-/** Links it to its final place. Resolves when it and all folders on the way are flushed. */
+/** Gives it its final name. Resolves when it and all folders on the way are flushed. */
 export async function placeUpload(
   paths: DataPaths,
   threads: UploadThreads,
   { name, handle }: Upload,
 ): Promise<void> {
-  // First in the folder of uploads: a file that is in its final place alone is evidence of an entry
-  // (see `lost-history.ts`). Flushed together, since a journal writes both at once.
-  await Promise.all([
-    threads.run(() => flushNames(paths.incoming)),
-    threads.run(() => handle.sync()),
-  ]);
-  const to = finalPath(paths, name);
-  await threads.run(async () => {
-    await linkOrCopy(join(paths.incoming, name), to);
-    // Again, since the number of links is flushed with the file.
-    await handle.sync();
-  });
-  for (const folder of [dirname(to), paths.large]) await threads.run(() => flushNames(folder));
+  const path = finalPath(paths, name);
+  await threads.run(() => handle.sync());
+  await threads.run(() => rename(uploadPath(paths, name), path));
+  for (const folder of [dirname(path), paths.large]) await threads.run(() => flushNames(folder));
 }
 
-async function linkOrCopy(from: string, to: string): Promise<void> {
-  await mkdir(dirname(to), { recursive: true });
-  try {
-    await link(from, to);
-  } catch (error) {
-    assertStorageFault(error);
-    // Some file systems, such as exFAT, have no hard links.
-    await copyFile(from, to);
-    await using copy = await open(to, 'r+');
-    await copy.sync();
-  }
-}
-
-/** Removes a committed body from the folder of uploads, if it has its final place. */
-export function finishUpload(paths: DataPaths, name: string): void {
-  if (existsSync(finalPath(paths, name))) rmSync(join(paths.incoming, name), { force: true });
-}
-
-/** Removes a body that no entry has. Its final place goes first, flushed (see `lost-history.ts`). */
-export function removeUpload(paths: DataPaths, name: string): void {
-  const placed = finalPath(paths, name);
-  if (existsSync(placed)) {
-    rmSync(placed);
-    flushFolder(dirname(placed));
-  }
-  rmSync(join(paths.incoming, name), { force: true });
-}
-
+/** Removes a body that no entry has. */
 export async function discardUpload(paths: DataPaths, name: string): Promise<void> {
-  const placed = finalPath(paths, name);
-  if (existsSync(placed)) {
-    await rm(placed);
-    await flushNames(dirname(placed));
-  }
-  await rm(join(paths.incoming, name), { force: true });
+  for (const path of [uploadPath(paths, name), finalPath(paths, name)])
+    await rm(path, { force: true });
 }
 
-/** The bodies that an earlier process left in the folder of uploads. */
-export function uploadNames(paths: DataPaths): Set<string> {
-  return new Set(readdirSync(paths.incoming).map((file) => file.split('.', 1)[0] ?? file));
+/** The same, for the writer. */
+export function removeUpload(paths: DataPaths, name: string): void {
+  for (const path of [uploadPath(paths, name), finalPath(paths, name)])
+    rmSync(path, { force: true });
+}
+
+/** Removes what an earlier process left, before this one has uploads. */
+export function removeUnused(paths: DataPaths, hasEntry: (name: string) => boolean): void {
+  placeFormer(paths, hasEntry);
+  for (const folder of readdirSync(paths.large, { withFileTypes: true })) {
+    const path = join(paths.large, folder.name);
+    if (!folder.isDirectory()) rmSync(path);
+    else
+      for (const file of readdirSync(path))
+        if (file.endsWith(UNFINISHED) || !hasEntry(file.slice(0, NAME_SIZE)))
+          rmSync(join(path, file));
+  }
+}
+
+/** Version 0.2 had uploads in a folder of their own, from which a committed one was removed later. */
+function placeFormer(paths: DataPaths, hasEntry: (name: string) => boolean): void {
+  const former = join(paths.large, 'incoming');
+  if (!existsSync(former)) return;
+  for (const name of readdirSync(former)) {
+    const path = finalPath(paths, name);
+    if (!hasEntry(name) || existsSync(path)) continue;
+    mkdirSync(dirname(path), { recursive: true });
+    renameSync(join(former, name), path);
+    flushFolder(dirname(path));
+  }
+  flushFolder(paths.large);
+  rmSync(former, { recursive: true });
 }
 
 /** Errors that say nothing about the file: trying again may succeed. */
@@ -111,7 +118,7 @@ export function isFileFault(error: unknown): error is Error {
 /** Whether the file of a large entry has the size that was stored, and can be read at its start. */
 export async function hasLargeFile(paths: DataPaths, name: string, size: number): Promise<boolean> {
   try {
-    await using handle = await openRegular(storedPath(paths, name));
+    await using handle = await open(finalPath(paths, name));
     if ((await handle.stat()).size !== size) return false;
     await handle.read(Buffer.allocUnsafe(1), 0, 1, 0);
     return true;
@@ -135,7 +142,7 @@ export async function* largeChunks(
   from = 0,
   size = 0,
 ): AsyncGenerator<Uint8Array> {
-  await using handle = await openRegular(storedPath(paths, name));
+  await using handle = await open(finalPath(paths, name));
   const buffer = Buffer.allocUnsafeSlow(CHUNK_SIZE);
   for (let at = from; ;) {
     const { bytesRead } = await handle.read(buffer, 0, CHUNK_SIZE, at);
@@ -167,7 +174,7 @@ export function assertBody(found: BodyDigest, large: LargeBody): void {
 
 /** Blocking, for the threads of the indexes. As much of the file as can be read. */
 export function* largeChunksSync(paths: DataPaths, file: string): Generator<Uint8Array> {
-  const handle = unlessFault(() => openRegularSync(storedPath(paths, file)));
+  const handle = unlessFault(() => openSync(finalPath(paths, file), 'r'));
   if (handle === undefined) return;
   try {
     const buffer = Buffer.alloc(CHUNK_SIZE);
@@ -190,15 +197,14 @@ function unlessFault<T>(read: () => T): T | undefined {
   }
 }
 
-/** After a crash, the file may still be where it came in. */
-function storedPath(paths: DataPaths, file: string): string {
-  const [path, received] = [finalPath(paths, file), join(paths.incoming, file)];
-  return !existsSync(path) && existsSync(received) ? received : path;
-}
-
 /** Spread over 256 folders: some file systems are slow with a million files in one. */
 export function finalPath(paths: DataPaths, file: string): string {
   return join(paths.large, file.slice(0, 2), file);
+}
+
+/** Of a body that is not complete. */
+export function uploadPath(paths: DataPaths, name: string): string {
+  return finalPath(paths, name) + UNFINISHED;
 }
 
 async function flushNames(folder: string): Promise<void> {

@@ -48,7 +48,7 @@ describe('a copy of a stream', () => {
 
   function openWriter(name: string): { writer: Writer; shared: SharedState } {
     const paths = dataPathsIn(join(folder, name));
-    mkdirSync(paths.incoming, { recursive: true });
+    mkdirSync(paths.large, { recursive: true });
     writeFileSync(paths.lock, '');
     const shared = new SharedState();
     return { writer: new Writer(paths, shared), shared };

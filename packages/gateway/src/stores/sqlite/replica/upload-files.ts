@@ -1,7 +1,6 @@
 /** The files of a replica's uploads: those that its visitors send, and those that come from the stream. */
 import { constants } from 'node:fs';
 import { type FileHandle, open, rm } from 'node:fs/promises';
-import { join } from 'node:path';
 import { Readable } from 'node:stream';
 
 import { GatewayError } from '@open-presence/protocol';
@@ -15,7 +14,9 @@ import {
   digestOfFile,
   discardUpload,
   finalPath,
+  openUpload,
   placeUpload,
+  uploadPath,
 } from '../large/large-files.ts';
 import type { SharedState } from '../shared-state.ts';
 import { isMissing } from '../checked-file.ts';
@@ -59,13 +60,17 @@ export class SqliteUploadFiles implements UploadFiles {
   }
 
   async write(name: string, { offset, bytes }: UploadChunk): Promise<void> {
-    await using handle = await open(this.#path(name), constants.O_WRONLY | constants.O_CREAT);
+    await using handle = await openUpload(
+      this.#paths,
+      name,
+      constants.O_WRONLY | constants.O_CREAT,
+    );
     await this.#spools.threads.run(() => writeAll(handle, bytes, offset));
   }
 
   async place(large: LargeBody): Promise<void> {
     const { name } = large;
-    await using handle = await openIfThere(this.#path(name), 'r+');
+    await using handle = await openIfThere(uploadPath(this.#paths, name), 'r+');
     const body = handle?.createReadStream({ start: 0, autoClose: false });
     assertBody(await digestOfFile(body ?? Readable.from([])), large);
     if (handle !== undefined)
@@ -73,15 +78,11 @@ export class SqliteUploadFiles implements UploadFiles {
   }
 
   async discard(name: string): Promise<void> {
-    await rm(this.#path(name), { force: true });
+    await rm(uploadPath(this.#paths, name), { force: true });
   }
 
   async remove(name: string): Promise<void> {
     await discardUpload(this.#paths, name);
-  }
-
-  #path(file: string): string {
-    return join(this.#paths.incoming, file);
   }
 }
 

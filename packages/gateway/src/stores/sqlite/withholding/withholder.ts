@@ -23,7 +23,7 @@
  *   again byte for byte”
  */
 import { existsSync, rmSync, truncateSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname } from 'node:path';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 
 import type { Seq } from '../../../log/log.ts';
@@ -259,10 +259,9 @@ class WithholdingLog implements Disposable {
 /** Whoever reads on in a file finds its end. */
 function eraseFiles(paths: DataPaths, name: string | undefined): void {
   if (name === undefined) return;
-  for (const path of [finalPath(paths, name), join(paths.incoming, name)]) {
-    if (!existsSync(path)) continue;
-    truncateSync(path);
-    rmSync(path);
-  }
-  flushFolder(dirname(finalPath(paths, name)));
+  const path = finalPath(paths, name);
+  if (!existsSync(path)) return;
+  truncateSync(path);
+  rmSync(path);
+  flushFolder(dirname(path));
 }

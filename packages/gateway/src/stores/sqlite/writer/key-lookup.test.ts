@@ -45,7 +45,7 @@ function large(paths: DataPaths, body: string): PackedDraft {
 
 function newFolder(): DataPaths {
   const paths = dataPathsIn(mkdtempSync(join(tmpdir(), 'presence-')));
-  mkdirSync(paths.incoming, { recursive: true });
+  mkdirSync(paths.large, { recursive: true });
   writeFileSync(paths.lock, '');
   return paths;
 }

@@ -2,9 +2,8 @@
  * Finds out whether a log has lost entries, or is another log than the one that the rest of its
  * folder was made with: its WAL was removed or cut, or `log.sqlite` comes from an older backup.
  *
- * The evidence is what other files know of the log: `last-commit`, the position of the index,
- * and the files of large entries, which leave the folder of uploads once their entry is durable. None of
- * them is ever ahead of an intact log.
+ * The evidence is what other files know of the log: `last-commit` and the position of the index. Neither
+ * is ever ahead of an intact log.
  *
  * A start refuses such a log, or, once the operator has accepted the loss, moves all evidence of it aside.
  * A log that goes on gives lost seqs to other entries, so it gets a new name, by which readers with older
@@ -30,7 +29,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { Seq } from '../../../log/log.ts';
 import { assertStorageFault } from '../../../storage-fault.ts';
 import type { DataPaths } from '../data-paths.ts';
-import { openForReading, readable, readMeta } from '../database.ts';
+import { openForReading, readMeta } from '../database.ts';
 import { readState } from '../index/index-database.ts';
 import { flushWal, openLogForWriting, openLogIfExists, renameLog } from '../log/log-database.ts';
 import { RowReader } from '../log/row-reader.ts';
@@ -49,9 +48,6 @@ interface LostHistory {
 interface KnownPosition extends LogPosition {
   readonly file: string;
 }
-
-/** The clocks of entries and of the file system may differ by this. */
-const CLOCK_DIFFERENCE_MS = 60 * 60_000;
 
 export interface AcceptedLoss {
   readonly findings: readonly string[];
@@ -86,7 +82,6 @@ export function findLostHistory(paths: DataPaths): LostHistory | undefined {
   // has an entry.
   if (!existsSync(paths.log) && (statSync(wal, { throwIfNoEntry: false })?.size ?? 0) > 0)
     findings.push(`is not there, but its newest commits are, in ${basename(wal)}`);
-  findings.push(...describeOrphans(paths, db));
   if (findings.length === 0) return undefined;
   const own = contradicting.filter(({ log }) => end === undefined || log === end.log);
   return { end, knownSeq: Math.max(0, ...own.map(({ seq }) => seq)), findings };
@@ -114,7 +109,7 @@ function hasLarge(db: DatabaseSync, name: string): boolean {
 function largeFolders(paths: DataPaths): string[] {
   if (!existsSync(paths.large)) return [];
   const names = readdirSync(paths.large).map((name) => join(paths.large, name));
-  return names.filter((path) => path !== paths.incoming && statSync(path).isDirectory());
+  return names.filter((path) => statSync(path).isDirectory());
 }
 
 function knownPositions(paths: DataPaths): KnownPosition[] {
@@ -179,29 +174,6 @@ function describePosition(
   return `has another entry ${seq} than the one that ${file} knows of`;
 }
 
-/** Folders that got files since the newest entry. Looking through all folders would take long. */
-function changedFolders(paths: DataPaths, db: DatabaseSync | undefined): string[] {
-  const newest = db && readable(() => new RowReader(db).last()?.time);
-  const since = (newest ?? 0) - CLOCK_DIFFERENCE_MS;
-  return largeFolders(paths).filter((folder) => statSync(folder).mtimeMs >= since);
-}
-
-function describeOrphans(paths: DataPaths, db: DatabaseSync | undefined): string[] {
-  let count = 0;
-  let first = '';
-  for (const folder of changedFolders(paths, db)) {
-    for (const file of orphansIn(folder, db)) {
-      // Until its entry is committed, a body is in the folder of uploads as well.
-      if (existsSync(join(paths.incoming, basename(file)))) continue;
-      first ||= file;
-      count += 1;
-    }
-  }
-  if (count === 0) return [];
-  const files = count === 1 ? first : `${count} files, such as ${first}`;
-  return [`lacks the entries of large texts that are there (${files})`];
-}
-
 const adviceFor = ({ folder }: DataPaths): string =>
   `Nothing has been changed. Either put back what is missing: log.sqlite together with its log.sqlite-wal, or everything from the newest backup into an empty folder. Or go on without the lost entries: run once: presence accept loss --data "${folder}"
 It moves what is known of them to a folder "lost-…" beside the log, and the log gets a new name, since other entries will have their numbers.`;
@@ -239,7 +211,7 @@ function moveAside(paths: DataPaths, folder: string, { end }: LostHistory): void
     using db = openLogForWriting(paths);
     flushWal(db);
     renameLog(db);
-    for (const large of [paths.incoming, ...largeFolders(paths)].filter((path) => existsSync(path)))
+    for (const large of largeFolders(paths))
       for (const file of orphansIn(large, db))
         renameSync(file, join(folder, 'large', basename(file)));
   }

@@ -15,7 +15,7 @@ describe('the writer', () => {
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'presence-'));
     shared = new SharedState();
-    mkdirSync(dataPathsIn(folder).incoming, { recursive: true });
+    mkdirSync(dataPathsIn(folder).large, { recursive: true });
     writeFileSync(dataPathsIn(folder).lock, '');
   });
   afterEach(() => rmSync(folder, { recursive: true, force: true }));

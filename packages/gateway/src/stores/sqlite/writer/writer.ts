@@ -20,7 +20,7 @@ import type { LargeBody, Outcome, PackedDraft, WriteResult } from '../../../log/
 import type { ErasedMessages } from '../../../log/replica.ts';
 import type { PackedCopy } from '../replica/copy-batch.ts';
 import { EntryAppender } from './entry-appender.ts';
-import { finishUpload, removeUpload, uploadNames } from '../large/large-files.ts';
+import { removeUnused, removeUpload } from '../large/large-files.ts';
 import { LastCommitFile } from './last-commit.ts';
 import { randomSalts } from '../log/chain.ts';
 import { flushWal, openLogForWriting } from '../log/log-database.ts';
@@ -77,7 +77,7 @@ export class Writer {
       this.#failed(error);
     }
     rmSync(this.#probe, { force: true });
-    for (const name of uploadNames(paths)) this.#finishUpload(name);
+    this.#removeUnused();
     // The first may find that the file has changed, and the second makes it again.
     for (const _ of [1, 2]) while (this.addKeys() === 'more');
   }
@@ -88,7 +88,7 @@ export class Writer {
       storing: this.#fault,
       lastCommit: this.#lastCommit.fault,
       keys: this.#entries.keys.takeFault(),
-      // Why an upload is still in its folder.
+      // Why the file of an upload is still there.
       uploads: this.#uploadFault,
     };
   }
@@ -278,11 +278,20 @@ export class Writer {
     return isFull ? 'out-of-space' : 'unavailable';
   }
 
+  #removeUnused(): void {
+    try {
+      removeUnused(this.#paths, (name) => this.#entries.hasLarge(name));
+    } catch (error) {
+      // The next start tries again.
+      assertStorageFault(error);
+      this.#uploadFault = error;
+    }
+  }
+
   /** Removes the files of an upload where no entry needs them. */
   #finishUpload(name: string): void {
     try {
-      if (this.#entries.hasLarge(name)) finishUpload(this.#paths, name);
-      else removeUpload(this.#paths, name);
+      if (!this.#entries.hasLarge(name)) removeUpload(this.#paths, name);
     } catch (error) {
       assertStorageFault(error);
       // The next commit tries again.
