@@ -1,8 +1,7 @@
 /** Backups and restores for tests. */
 import { execFile } from 'node:child_process';
-import { watch } from 'node:fs';
 
-import { backUpLog, type BackupOptions, type BackupReport } from '@open-presence/gateway';
+import { backUpLog, type BackupReport } from '@open-presence/gateway';
 import { restoreLog, type RestoreOptions, type RestoreReport } from '@open-presence/gateway';
 import type { VerifyEvent } from '@open-presence/gateway';
 
@@ -14,12 +13,8 @@ export interface Finished<Report> {
   readonly faults: readonly string[];
 }
 
-export async function backUp(
-  data: string,
-  folder: string,
-  options: BackupOptions = {},
-): Promise<Finished<BackupReport>> {
-  return await finish(backUpLog(data, folder, options));
+export async function backUp(data: string, folder: string): Promise<Finished<BackupReport>> {
+  return await finish(backUpLog(data, folder));
 }
 
 export async function restore(
@@ -51,26 +46,18 @@ interface Ended {
 
 interface Killing {
   readonly afterMs?: number;
-  /** The time begins when something changes in this folder; without it, at once. */
-  readonly changing?: string;
 }
 
 /** The command in a process of its own, which is killed if it does not end in time. */
 export function presence(
   args: readonly string[],
-  { afterMs = 60_000, changing }: Killing = {},
+  { afterMs = 60_000 }: Killing = {},
 ): Promise<Ended> {
   const { promise, resolve } = Promise.withResolvers<Ended>();
-  let timer: NodeJS.Timeout | undefined;
-  const begin = (): void => {
-    timer ??= setTimeout(() => child.kill('SIGKILL'), afterMs);
-  };
-  const watcher = changing === undefined ? undefined : watch(changing, { recursive: true }, begin);
   const child = execFile(process.execPath, [COMMAND, ...args], (_, stdout, stderr) => {
     clearTimeout(timer);
-    watcher?.close();
     resolve({ code: child.exitCode, stdout, stderr });
   });
-  if (watcher === undefined) begin();
+  const timer = setTimeout(() => child.kill('SIGKILL'), afterMs);
   return promise;
 }

@@ -189,6 +189,7 @@ test(
         (text) => text.includes('A private address'),
       );
       await _gateway[Symbol.asyncDispose]();
+      await run('presence compact --data /var/lib/presence', /Given back/);
       const restore = 'presence restore /mnt/backup --data /var/lib/presence';
       await sh('mv /var/lib/presence /var/lib/before');
       await run(restore, /6/);

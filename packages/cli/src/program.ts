@@ -30,6 +30,7 @@ const GROUPS: Readonly<Record<string, Readonly<Record<string, Source>>>> = {
     verify: async () => (await import('./verify.ts')).verifyCommand,
     backup: async () => (await import('./backup/backup.ts')).backupCommand,
     restore: async () => (await import('./backup/restore.ts')).restoreCommand,
+    compact: async () => (await import('./compact.ts')).compactCommand,
     export: async () => (await import('./copy/export.ts')).exportCommand,
     import: async () => (await import('./copy/import.ts')).importCommand,
     accept: async () => (await import('./accept.ts')).acceptCommand,
@@ -66,6 +67,7 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
   verify: 'check that the whole log is as it was written, and what is derived from it',
   backup: 'back up the log, beside a running gateway too',
   restore: 'make a data folder of a backup',
+  compact: 'give back the space that the log and its index do not need',
   export:
     'write a log with its links to a file, which anyone can verify and import; or some of its entries',
   import: 'make a log from an export, or continue one that was made so',

@@ -27,12 +27,9 @@ export type { LogFault } from './stores/sqlite/log/chain-verifier.ts';
 export { type FolderLog, openFolderLog } from './stores/sqlite/folder-log.ts';
 export { verifyLog, type VerifyEvent, type VerifyResult } from './stores/sqlite/log/verify.ts';
 export { type DerivedFault, verifyDerived } from './stores/sqlite/index/verify-index.ts';
-export {
-  backUpLog,
-  type BackupOptions,
-  type BackupReport,
-} from './stores/sqlite/backup/back-up.ts';
+export { backUpLog, type BackupReport } from './stores/sqlite/backup/back-up.ts';
 export { refuseBackup } from './stores/sqlite/backup/description.ts';
+export { compactLog } from './stores/sqlite/compact.ts';
 export { LOG_FORMAT } from './stores/sqlite/log/log-database.ts';
 export { parseStreamAddress } from './log/replica.ts';
 export {

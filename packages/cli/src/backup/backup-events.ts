@@ -33,13 +33,11 @@ export async function reportEvents<Report>(
 }
 
 /** Says how many entries a backup has, and up to which entry and time. */
-export function describeEnd(
-  description: Pick<RestoreReport, 'head' | 'timestamp' | 'entries' | 'faults'>,
-): string {
-  const { head, timestamp, entries, faults } = description;
+export function describeEnd({
+  head,
+  timestamp,
+}: Pick<RestoreReport, 'head' | 'timestamp'>): string {
   if (head === 0) return 'No entries.';
   const time = timestamp === undefined ? '' : ` of ${timestamp}`;
-  const count = entries === 1 ? 'One entry' : entryCount(entries);
-  const state = faults === 0 ? 'unbroken' : `${faults} with faults`;
-  return `${count}, ${state}, up to entry ${head}${time}.`;
+  return `${head === 1 ? 'One entry' : entryCount(head)}, up to entry ${head}${time}.`;
 }

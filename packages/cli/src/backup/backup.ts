@@ -1,4 +1,4 @@
-/** `presence backup`: brings a verified backup of a log up to date. */
+/** `presence backup`: makes a backup of a log. */
 import { backUpLog, type BackupReport, type LogFault } from '@open-presence/gateway';
 import { Command } from 'commander';
 
@@ -9,7 +9,6 @@ import type { ProcessContext } from '../process-context.ts';
 import { describeEnd, reportEvents } from './backup-events.ts';
 
 interface Options extends Pick<Configuration, 'data'> {
-  readonly quick?: boolean;
   readonly json?: boolean;
 }
 
@@ -20,21 +19,17 @@ export function backupCommand(context: ProcessContext): Command {
     DATA_SETTING.parse,
   );
   addGuide(command, {
-    examples: [
-      'presence backup /mnt/backup --data ./presence-data',
-      'presence backup /mnt/backup --quick',
-    ],
+    examples: ['presence backup /mnt/backup --data ./presence-data'],
     exitCodes: [0, 1, 2],
     notes:
-      'The folder becomes a data folder that has everything that was acknowledged before the start, and nothing of what was withheld. What it has already is not copied again. The backup counts once every entry was verified by its link and is flushed; an interruption loses nothing that it had. Where entries of the log itself have faults, they are named, and the exit code is 1. Older states are kept by snapshots of the folder, or by restic.',
+      'The folder becomes a data folder that has everything that was acknowledged before the start, and nothing of what was withheld. The log is copied as a whole and takes the place of the earlier one at the end: until then, an interruption changes nothing. Large files are copied once. "presence verify" verifies the backup. Where the file of a large entry is lost, the entry is named, and the exit code is 1. Older states are kept by snapshots of the folder, or by restic.',
   });
   command
     .addOption(settingOption(DATA_SETTING, 'data folder of the log'))
-    .option('--quick', 'verify only what the backup did not have before')
     .option('--json', 'print one JSON object');
-  return command.action(async (folder: string, { data, json = false, ...options }: Options) => {
+  return command.action(async (folder: string, { data, json = false }: Options) => {
     try {
-      const events = backUpLog(data, folder, options);
+      const events = backUpLog(data, folder);
       const { report, faults } = await reportEvents(events, { context, json });
       context.stdout.write(json ? jsonOf(report, faults) : textOf(report));
       if (report.faults > 0) context.setExitCode(EXIT_FAILED);
@@ -49,9 +44,8 @@ function jsonOf(report: BackupReport, faults: readonly LogFault[]): string {
 }
 
 function textOf(report: BackupReport): string {
-  const { folder, added, copied, replaced, isCopy } = report;
+  const { folder, copied, isCopy } = report;
   const asCopy = isCopy ? ' It can be restored as a copy of the cluster’s log (--as-copy).' : '';
-  const amounts = `Added: ${added.toLocaleString('en')}, with ${copied.toLocaleString('en')} bytes of large files.`;
-  const again = replaced === 0 ? '' : ` Changed in the backup, and copied again: ${replaced}.`;
-  return `${folder}\n${describeEnd(report)} ${amounts}${again}${asCopy}\n`;
+  const amount = `Large files copied: ${copied.toLocaleString('en')} bytes.`;
+  return `${folder}\n${describeEnd(report)} ${amount}${asCopy}\n`;
 }

@@ -36,10 +36,7 @@ export function restoreCommand(context: ProcessContext): Command {
   command
     .addOption(settingOption(DATA_SETTING, 'data folder; created if it does not exist'))
     .option('--replace', 'move the log that the folder has to a folder `replaced-…` in it')
-    .option(
-      '--accept-faults',
-      'restore what is there of a backup that has faults, has changed, or was interrupted',
-    )
+    .option('--accept-faults', 'restore what is there of a backup that has faults')
     .option('--keep-name', 'keep the name of the log: it has had no entries after this backup')
     .option(
       '--as-copy',

@@ -7,8 +7,10 @@ const FILES = {
   lastCommit: 'last-commit',
   /** Takes room that is given up on a full disk. */
   reserve: 'reserve',
-  /** Says, where it is there, that the folder is a backup, and of what. */
+  /** In a backup of version 0.2. */
   backup: 'backup.json',
+  /** When the newest backup of the folder began, as RFC 3339. */
+  lastBackup: 'last-backup',
   /** Folder of what a restore copies, until it takes its place. */
   restoring: 'restoring',
   /** Why nothing is stored, where it is there. */

@@ -40,7 +40,7 @@ export function openForReading(file: string, cacheKiB = 8192): DatabaseSync {
 }
 
 export function removeDatabase(file: string): void {
-  for (const suffix of ['', '-wal', '-shm']) rmSync(file + suffix, { force: true });
+  for (const suffix of ['', '-wal', '-shm', '-journal']) rmSync(file + suffix, { force: true });
 }
 
 /** Rolls back where the work throws. */

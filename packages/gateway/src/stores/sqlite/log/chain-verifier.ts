@@ -4,11 +4,9 @@ import { entryHead, entryId, SALTS, seqOfId } from '@open-presence/protocol';
 import type { Seq } from '../../../log/log.ts';
 import { assertStorageFault } from '../../../storage-fault.ts';
 import type { DataPaths } from '../data-paths.ts';
-import { isSpoiled } from '../database.ts';
 import { digestOfFile, largeChunks } from '../large/large-files.ts';
 import { digestOf, FIRST_LINK, linkOf, sha256 } from './chain.ts';
 import type { EntryRow } from './entry-row.ts';
-import type { RowReader } from './row-reader.ts';
 import { isMissing } from '../checked-file.ts';
 
 const COMMA = 0x2c;
@@ -41,12 +39,8 @@ export class ChainVerifier {
   #time = 0;
   readonly #paths: DataPaths;
 
-  /** Starts after an entry whose link is known, or with the first one. */
-  constructor(paths: DataPaths, previous?: { readonly seq: Seq; readonly link: Uint8Array }) {
+  constructor(paths: DataPaths) {
     this.#paths = paths;
-    if (previous === undefined) return;
-    this.next = previous.seq + 1;
-    this.#previousLinks = [previous.link];
   }
 
   async verify(row: EntryRow, signal: AbortSignal | undefined): Promise<LogFault[]> {
@@ -140,42 +134,5 @@ async function readBody(
     return isMissing(error)
       ? 'has lost its file'
       : `has a file that cannot be read (${error.message})`;
-  }
-}
-
-/** The fault of a single entry, found by its link. */
-export async function linkFault(
-  log: RowReader,
-  paths: DataPaths,
-  seq: Seq,
-): Promise<string | undefined> {
-  const read = { log, paths };
-  const fault = await faultAfter(seq - 1, seq, read);
-  if (fault === undefined || seq < 2) return fault;
-  // It may be the link before that has changed: derive it from the entry before.
-  return await faultAfter(seq - 2, seq, read);
-}
-
-/** Verifies the entries after `previous` up to `seq`. Returns the fault of the last one. */
-async function faultAfter(
-  previous: Seq,
-  seq: Seq,
-  { log, paths }: { readonly log: RowReader; readonly paths: DataPaths },
-): Promise<string | undefined> {
-  try {
-    const link = previous < 1 ? FIRST_LINK : log.linkOf(previous);
-    if (link === undefined) return `cannot be verified without entry ${previous}`;
-    const verifier = new ChainVerifier(paths, { seq: previous, link });
-    for (let at = previous + 1; at < seq; at += 1) {
-      const row = log.entry(at);
-      if (row !== undefined) await verifier.verify(row, undefined);
-    }
-    const row = log.entry(seq);
-    if (row === undefined) return 'is missing';
-    const faults = await verifier.verify(row, undefined);
-    return faults.at(-1)?.description;
-  } catch (error) {
-    if (isSpoiled(error)) return `cannot be read (${String(error)})`;
-    throw error;
   }
 }

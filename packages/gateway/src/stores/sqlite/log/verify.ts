@@ -13,15 +13,13 @@
  *   of an entry, and any changed row of keys” “finds any changed bit of what no link covers: flags,
  *   facets, and the name and size of a file”
  */
-import { existsSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import { setImmediate as nextTick } from 'node:timers/promises';
 
 import type { Seq } from '../../../log/log.ts';
-import { digestOf, readComplete } from '../backup/description.ts';
 import { type DataPaths, dataPathsIn } from '../data-paths.ts';
-import { isSpoiled, readable, readMeta } from '../database.ts';
-import { ChainVerifier, linkFault, type LogFault } from './chain-verifier.ts';
+import { isSpoiled, readMeta } from '../database.ts';
+import { ChainVerifier, type LogFault } from './chain-verifier.ts';
 import { RowReader } from './row-reader.ts';
 import { openLogForReading } from './log-database.ts';
 import { findLostHistory } from '../writer/lost-history.ts';
@@ -60,7 +58,10 @@ export async function* verifyLog(
   signal?: AbortSignal,
 ): AsyncGenerator<VerifyEvent, VerifyResult, undefined> {
   const paths = dataPathsIn(folder);
-  const findings = await changesOf(paths);
+  const history = findLostHistory(paths);
+  if (history !== undefined && history.end === undefined)
+    throw new Error(`The log ${history.findings.join(', and ')}.`);
+  const findings = history?.findings ?? [];
   for (const description of findings) yield { type: 'fault', seq: undefined, description };
   using db = openLogForReading(paths);
   const verifier = new ChainVerifier(paths);
@@ -75,23 +76,7 @@ export async function* verifyLog(
   return { name: String(readMeta(db, 'name')), entries, bytes, faults, withheld, link };
 }
 
-/** How the log differs as a whole from what other files know of it. */
-async function changesOf(paths: DataPaths): Promise<string[]> {
-  const backup = readComplete(paths);
-  const history = findLostHistory(paths);
-  if (history !== undefined && history.end === undefined)
-    throw new Error(`The log ${history.findings.join(', and ')}.`);
-  const findings = [...(history?.findings ?? [])];
-  if (
-    backup !== undefined &&
-    existsSync(paths.log) &&
-    (await digestOf(paths.log)) !== backup.sha256
-  )
-    findings.push('log.sqlite is not what was backed up');
-  return findings;
-}
-
-export interface VerifyTask {
+interface VerifyTask {
   readonly paths: DataPaths;
   readonly verifier: ChainVerifier;
   readonly head: Seq;
@@ -113,7 +98,7 @@ async function* verifyEvents(db: DatabaseSync, task: VerifyTask): AsyncGenerator
 }
 
 /** From the next entry of the verifier to the head. */
-export async function* verifyEntries(
+async function* verifyEntries(
   log: RowReader,
   { verifier, head, signal }: VerifyTask,
 ): AsyncGenerator<VerifyEvent> {
@@ -138,16 +123,4 @@ export async function* verifyEntries(
     await nextTick(undefined, { signal });
   }
   yield progress(head);
-}
-
-/** What is wrong with a single entry, by its link and by its checksum. */
-export async function faultOf(
-  seq: Seq,
-  log: RowReader,
-  paths: DataPaths,
-): Promise<string | undefined> {
-  const fault = await linkFault(log, paths, seq);
-  if (fault !== undefined) return fault;
-  const row = readable(() => log.entry(seq));
-  return row?.isWhole === true ? undefined : OTHER_FACETS;
 }

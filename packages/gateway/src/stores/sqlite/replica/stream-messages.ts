@@ -92,16 +92,8 @@ function statementsOf(db: DatabaseSync) {
   };
 }
 
-/** Copies the tables from an attached database into one that has none of them, within the caller's transaction. */
-export function copyStreamMessages(db: DatabaseSync, from: string): void {
-  db.exec(TABLES);
-  const exists = db.prepare(`SELECT 1 FROM ${from}.sqlite_schema WHERE name = ?`);
-  for (const table of NAMES)
-    if (exists.get(table)) db.exec(`INSERT INTO main.${table} SELECT * FROM ${from}.${table}`);
-}
-
 export function removeStreamMessages(db: DatabaseSync): void {
-  for (const table of NAMES) db.exec(`DROP TABLE IF EXISTS main.${table}`);
+  for (const table of NAMES) db.exec(`DROP TABLE IF EXISTS ${table}`);
 }
 
 /** Whether the log is a copy that a stream fills. */

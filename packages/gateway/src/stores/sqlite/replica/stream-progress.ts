@@ -10,7 +10,7 @@ import {
 } from '../../../log/ordered-batch.ts';
 import { readMeta } from '../database.ts';
 import { numberAllWithheld } from '../withholding/withheld-table.ts';
-import { copyStreamMessages, removeStreamMessages } from './stream-messages.ts';
+import { removeStreamMessages } from './stream-messages.ts';
 
 interface PublisherState {
   /** When the stream took its last message, in ms since 1970. */
@@ -45,27 +45,11 @@ export function joinStream(db: DatabaseSync, stream: string, head: Seq): void {
   db.prepare('INSERT INTO meta VALUES (?, ?)').run(NAME, JSON.stringify(position));
 }
 
-const ROWS = `name = '${NAME}' OR name GLOB '${PUBLISHER}*'`;
-
-/** Takes over all that an attached database knows of its stream. Returns whether the log there is a copy. */
-export function copyStreamState(db: DatabaseSync, from: string): boolean {
-  removeStream(db);
-  const isCopy = db.prepare(`SELECT 1 FROM ${from}.meta WHERE name = '${NAME}'`).get();
-  if (isCopy === undefined) return false;
-  db.exec(`INSERT INTO main.meta SELECT * FROM ${from}.meta WHERE ${ROWS}`);
-  copyStreamMessages(db, from);
-  return true;
-}
-
 /** Makes a copy a log of its own. */
 export function leaveStream(db: DatabaseSync): void {
-  removeStream(db);
-  numberAllWithheld(db);
-}
-
-function removeStream(db: DatabaseSync): void {
-  db.exec(`DELETE FROM main.meta WHERE ${ROWS}`);
+  db.exec(`DELETE FROM meta WHERE name = '${NAME}' OR name GLOB '${PUBLISHER}*'`);
   removeStreamMessages(db);
+  numberAllWithheld(db);
 }
 
 export class StreamProgress {

@@ -184,12 +184,6 @@ export function hasDecided(log: DatabaseSync): boolean {
   return log.prepare(`SELECT 1 FROM meta WHERE name GLOB '${NAME}*' LIMIT 1`).get() !== undefined;
 }
 
-/** How many parts are left. Does not write. */
-export function countDecided(log: DatabaseSync): number {
-  const select = `SELECT count(*) AS parts FROM meta WHERE name GLOB '${NAME}*'`;
-  return Number(log.prepare(select).get()?.['parts']);
-}
-
 /** Removes the next part, within the caller's transaction, and returns it. */
 export function takeDecided(log: DatabaseSync): readonly WithheldItem[] {
   const first = `SELECT name FROM meta WHERE name GLOB '${NAME}*' ORDER BY name LIMIT 1`;
