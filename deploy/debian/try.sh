@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Tries the Debian package in an empty Debian: installs the older version, stops, starts and reloads it, rotates its
-# logs, upgrades it while callers write and upload, tries to as if the format of the log changed, removes and purges it. Needs root, mmdebstrap and systemd-container:
+# logs, upgrades it while callers write and upload, tries a version that is too old for the log, removes and purges it. Needs root, mmdebstrap and systemd-container:
 #   deploy/debian/try.sh OLDER.deb NEWER.deb [BASE.tar]
 # BASE.tar is made by mmdebstrap where it does not exist, and used again where it does.
 set -euo pipefail
@@ -147,12 +147,12 @@ answers=$(inside sh -c 'wc -l </tmp/answers')
 expect $((answers + 6)) head_of_log
 inside dpkg-query -W open-presence
 
-step "upgrade to another format of the log"
+step "install a version that is too old for the log"
 dpkg-deb --raw-extract "$newer" "$folder/next"
-sed -i 's/ -ne [0-9]* \]; then/ -ne 99 ]; then/' "$folder/next/DEBIAN/preinst"
+sed -i 's/ -gt [0-9]* \]; then/ -gt 0 ]; then/' "$folder/next/DEBIAN/preinst"
 sed -i 's/^Version: .*/&+next/' "$folder/next/DEBIAN/control"
 dpkg-deb --root-owner-group --build "$folder/next" "$root/opt/next.deb" >/dev/null
-inside dpkg --install /opt/next.deb && fail "a folder of another format was taken"
+inside dpkg --install /opt/next.deb && fail "a folder of a newer format was taken"
 expect $((answers + 6)) head_of_log
 
 step "remove"

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { suite, test } from 'node:test';
 
-import { PATIENCE_MS, until } from '../../conformance/until.ts';
+import { PATIENCE_MS } from '../../conformance/until.ts';
 import { dataFolder, type GatewayProcess, startGatewayProcess } from '../gateway-process.ts';
 
 const SMALL = { text: 'a small trace', identity: 'Lumen', identityType: 'ai_entity' };
@@ -107,45 +107,6 @@ suite('a spoiled page of the log', () => {
       await gateway.stop();
     }
     assert.ok((await readdir(folder.path)).includes('log.sqlite'));
-  });
-});
-
-suite('a row of idempotency keys that has changed', () => {
-  test('delays those who send a key, and nobody else, until the keys are made again', async () => {
-    await using folder = await dataFolder();
-    await using gateway = await startGatewayProcess({ data: folder.path });
-    const say = (key?: string): Promise<Response> =>
-      fetch(`${gateway.url}/api/garden`, {
-        method: 'POST',
-        body: JSON.stringify({ ...SMALL, text: `said with ${key}` }),
-        headers: key === undefined ? {} : { 'idempotency-key': key },
-      });
-    const ids = new Map<string, unknown>();
-    for (const key of ['one', 'two', 'three'])
-      ids.set(key, Reflect.get(Object(await (await say(key)).json()), 'id'));
-    await Promise.all(Array.from({ length: 3000 }, () => contribute(gateway.url, SMALL)));
-    {
-      using db = new DatabaseSync(join(folder.path, 'keys.sqlite'), { timeout: 5000 });
-      db.exec('UPDATE keys SET sum = 0');
-    }
-    const [keyed, another, plain] = await Promise.all([say('two'), say('four'), say()]);
-    assert.equal(plain.status, 201);
-    // Whoever is the second may find them made again.
-    const delayed = [keyed, another].filter(({ status }) => status !== 201);
-    assert.ok(delayed.length > 0);
-    for (const { status, headers } of delayed)
-      assert.deepEqual([status, headers.has('retry-after')], [503, true]);
-    for (const [key, id] of ids) {
-      const again = await until(
-        () => say(key),
-        ({ status }) => status !== 503,
-        ({ status }) => `${key} is answered ${status}`,
-      );
-      assert.equal(again.status, 201);
-      assert.equal(Reflect.get(Object(await again.json()), 'id'), id);
-    }
-    assert.equal((await say('four')).status, 201);
-    assert.match(gateway.output(), /keys/);
   });
 });
 

@@ -16,7 +16,7 @@ export function acceptCommand(context: ProcessContext): Command {
     ],
     exitCodes: [0, 1],
     notes:
-      'For a start that was refused, whose error names this command. No gateway may be running on the folder. After loss, the log goes on with what is there, under a new name, and what is known of the lost entries is moved to a folder "lost-…". After clock, the time of this machine counts as right.',
+      'For a start that was refused, whose error names this command. No gateway may be running on the folder. After loss, the log goes on with what is there, under a new name. After clock, the time of this machine counts as right.',
   });
   command
     .addArgument(

@@ -30,10 +30,6 @@ const CHANGES: Readonly<Record<StoreChange['part'], { failing: string; working: 
     failing: 'holding: entries cannot be stored now; reading goes on',
     working: 'breathing: entries can be stored again',
   },
-  lastCommit: {
-    failing: 'last-commit cannot be written: a start could not tell that the log has lost entries',
-    working: 'last-commit is written again',
-  },
   uploads: {
     failing: 'uploads: large entries cannot be written',
     working: 'uploads: large entries are written again',
@@ -45,11 +41,6 @@ const CHANGES: Readonly<Record<StoreChange['part'], { failing: string; working: 
   derived: {
     failing: 'index: what is spoiled is made again from the log; reading goes on',
     working: 'index: what was spoiled has been made again',
-  },
-  keys: {
-    failing:
-      'log: keys.sqlite is made again from the log; until then, only requests without an idempotency key are stored',
-    working: 'log: idempotency keys are known again',
   },
   erasing: {
     failing: 'log: what was withheld is not shown any more, but cannot be erased yet; trying again',

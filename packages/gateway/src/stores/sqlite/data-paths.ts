@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 
-/** In a data folder. `log` and `large` hold the entries; `keys` and `index` are made again where lost. */
+/** In a data folder. `log` and `large` hold the entries; `index` is made again where it is lost. */
 const FILES = {
   lock: 'lock.sqlite',
   log: 'log.sqlite',
@@ -17,8 +17,6 @@ const FILES = {
   readOnly: 'read-only',
   /** Folder of what was told to the owner in private (see `operations/notices.ts`). */
   notices: 'notices',
-  /** Finds entries by their idempotency keys. */
-  keys: 'keys.sqlite',
   /** Finds entries by words and facets (see `index/index-database.ts`). */
   index: 'index.sqlite',
   /** Folder of bodies too large for a row. */

@@ -7,7 +7,7 @@ const SQLITE_CORRUPT = 11;
 const SQLITE_NOTADB = 26;
 const SQLITE_FULL = 13;
 
-/** Thrown where an entry of the log, or `keys.sqlite`, cannot be what was written. */
+/** Thrown where an entry of the log cannot be what was written. */
 export class Spoiled extends StorageFault {}
 
 /** Returns what was read; undefined where it turns out to be spoiled. */
@@ -20,7 +20,7 @@ export function readable<T>(read: () => T): T | undefined {
   }
 }
 
-/** Whether a page, a file, an entry or a row of `keys.sqlite` has lost its form. */
+/** Whether a page, a file or an entry has lost its form. */
 export function isSpoiled(error: unknown): error is Error {
   if (error instanceof Spoiled) return true;
   if (!(error instanceof Error) || !('errcode' in error)) return false;

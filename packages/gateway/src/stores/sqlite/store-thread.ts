@@ -32,11 +32,9 @@ export type ToThread = MessagePort | 'stopping' | 'close';
 /** What a disk can make fail, each apart from the others. */
 export type StorePart =
   | 'storing'
-  | 'lastCommit'
   | 'uploads'
   | 'index'
   | 'derived'
-  | 'keys'
   | 'erasing'
   | 'stream'
   | 'servers'

@@ -1,7 +1,18 @@
 /**
  * The embedded store: SQLite in one folder. It upholds the contract of `log/log.ts`, for every thread
- * that has joined it. `log/` writes and reads the entries, `index/` has everything that is derived from
- * them. Each has a thread of its own; reading happens in the caller's thread.
+ * that has joined it. An entry passes the files of the folder in this order:
+ *
+ * 1. `large/` has the body of an entry that is too large for a row, flushed before the entry is committed (`large/`).
+ * 2. `log.sqlite` has the entry, with its link, its idempotency key and its facets. The writer's thread commits many at
+ *    once, and acknowledges them once they are flushed (`writer/`, `log/`).
+ * 3. `last-commit` has seq and link of the newest entry. A start that finds it ahead of the log refuses.
+ * 4. `index.sqlite` has words, facets and counts, and joined texts of older entries. The thread of the index follows
+ *    the log by a quarter of a second (`index/`). It can be made again from 1 and 2.
+ *
+ * Readers find entries by 4, and the newest by 2, and read them in their own thread from 2 and 1 (`reader.ts`). Where an
+ * entry is withheld, its text leaves 4 first, then 1 and 2 (`withholding/`). `reserve` is room on the disk for that.
+ * `lock.sqlite` keeps other processes out, `read-only` says that nothing is stored, `backup.json` that the folder
+ * is a backup.
  *
  * Imports between them go one way: index → log → the files beside this one that import neither.
  *
@@ -10,7 +21,7 @@
  *   append”
  */
 import { once } from 'node:events';
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, rmSync } from 'node:fs';
 import { basename, extname, resolve } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
@@ -25,10 +36,10 @@ import {
   refuseUnrestored,
 } from './backup/description.ts';
 import { type DataPaths, dataPathsIn } from './data-paths.ts';
-import { checkHistory } from './writer/lost-history.ts';
+import { lossIn, refuseLoss } from './writer/last-commit.ts';
 import { acceptClock, clockFault } from './writer/log-clock.ts';
 import { CopyClient } from './replica/copy-client.ts';
-import { adoptName, openLogIfExists, rollBackJournal } from './log/log-database.ts';
+import { adoptName, giveNewName, openLogIfExists, rollBackJournal } from './log/log-database.ts';
 import { readStreamPosition } from './replica/stream-progress.ts';
 import { isLocked, lockFile } from './lock-file.ts';
 import { prepareFolder } from './prepare-folder.ts';
@@ -61,8 +72,6 @@ export interface SqliteOptions {
   readonly onChange?: (change: StoreChange) => void;
   /** The name for a log without entries. Opening throws if the log has entries and another name. */
   readonly name?: string | undefined;
-  /** Whether to go on with what is there if the log has lost entries. */
-  readonly acceptLoss?: boolean;
   /** Called where the folder was a backup: its log goes on under this name. */
   readonly onBegunBackup?: (backup: BackupDescription, name: string) => void;
   /** Whether the clock is right although it is far ahead of the newest entry. */
@@ -171,7 +180,7 @@ function openFolder(options: SqliteOptions, opened: AsyncDisposableStack): Opene
   rollBackJournal(paths);
   const isCopy = options.appending !== undefined;
   const backup = refuseLog(paths, { isCopy, acceptClock: options.acceptClock });
-  checkHistory(paths, options.acceptLoss ?? false);
+  refuseLoss(paths);
   if (options.name !== undefined) adoptName(paths, options.name);
   if (clockFault(paths) !== undefined) acceptClock(paths);
   if (backup !== undefined) {
@@ -223,7 +232,7 @@ export function checkLog(folder: string, use: LogUse): void {
   if (isLocked(paths.lock)) throw new Error(`Another process is using "${paths.folder}".`);
   openLogIfExists(paths)?.close();
   refuseLog(paths, use);
-  checkHistory(paths, false);
+  refuseLoss(paths);
 }
 
 /** What a start asks the operator about. */
@@ -238,11 +247,11 @@ export function acceptLog(folder: string, what: LogDoubt): string | undefined {
   using _lock = lockFolder(paths);
   rollBackJournal(paths);
   if (what === 'loss') {
-    const loss = checkHistory(paths, true);
-    return (
-      loss &&
-      `${loss.lost ?? 'Some'} entries are lost. What is known of them is in "${loss.folder}".`
-    );
+    const loss = lossIn(paths);
+    if (loss === undefined) return undefined;
+    giveNewName(paths);
+    rmSync(paths.lastCommit);
+    return `The log ${loss}. It goes on with what is there, under a new name.`;
   }
   if (clockFault(paths) === undefined) return undefined;
   acceptClock(paths);

@@ -84,8 +84,8 @@ function ownPaths({ large, notices, log }: DataPaths): readonly string[] {
 
 /** All files of the log, and those derived from it. */
 function existingFiles(paths: DataPaths): string[] {
-  const { folder, lastCommit, backup, keys, index } = paths;
-  const own = [...ownPaths(paths), lastCommit, backup, keys, index].map((path) => basename(path));
+  const { folder, lastCommit, backup, index } = paths;
+  const own = [...ownPaths(paths), lastCommit, backup, index].map((path) => basename(path));
   const isOwn = (name: string): boolean =>
     own.some((file) => name === file || name.startsWith(`${file}-`));
   return readdirSync(folder).filter((name) => isOwn(name));

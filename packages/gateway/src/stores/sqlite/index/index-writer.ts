@@ -1,6 +1,4 @@
 /** Writes the index, in short steps. Each step is one commit. */
-import { rmSync } from 'node:fs';
-import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 
 import { facet } from '../../../log/facet.ts';
@@ -69,8 +67,6 @@ export class IndexWriter implements Disposable {
     let db = openFitting(source);
     if (db === undefined) {
       removeDatabase(paths.index);
-      // What earlier versions kept in place of the index.
-      rmSync(join(paths.folder, 'segments'), { recursive: true, force: true });
       db = openIndexForWriting(paths.index);
       createIndex(db, logId, shared.partSize);
     }

@@ -87,10 +87,6 @@ export function keyColumn(salt: Uint8Array, key: Uint8Array): Buffer {
   return Buffer.concat([salt, key], KEY_COLUMN_SIZE);
 }
 
-export function withKey(column: Uint8Array, key: Uint8Array): Buffer {
-  return keyColumn(column.subarray(0, SALT_SIZE), key);
-}
-
 export function keyIn(column: Uint8Array): Uint8Array {
   return column.subarray(SALT_SIZE, KEY_COLUMN_SIZE);
 }

@@ -29,6 +29,13 @@ export const ENTRIES_TABLE = `CREATE TABLE entries (
   text BLOB NOT NULL  -- the whole entry; of a large one its head and a comma
 ) STRICT`;
 
+/** Bytes of the key's digest that the index has, after the 16 of its salt. Different keys may share them. */
+export const KEY_PREFIX_SIZE = 6;
+export const KEY_PREFIX: string = `substr(key, 17, ${KEY_PREFIX_SIZE})`;
+export const HAS_KEY: string = `octet_length(key) = ${KEY_COLUMN_SIZE}`;
+/** SQLite writes it with the entry. */
+export const KEYS_INDEX: string = `CREATE INDEX keys ON entries (${KEY_PREFIX}) WHERE ${HAS_KEY}`;
+
 /** When (ms since 1970) and why an entry was withheld, and what its link was made of. */
 export interface WithheldRow extends Pick<Withholding, 'time' | 'reason' | 'state'> {
   readonly digest: Uint8Array;
@@ -38,7 +45,7 @@ export interface LargeFile {
   readonly name: string;
   /** Bytes, with the closing brace. */
   readonly size: number;
-  /** Of an entry of version 0.2: SHA-256, in hex, of files beside it that had more facets. */
+  /** In format 1: SHA-256, in hex, of files beside it that had more facets. */
   readonly facets: string;
 }
 

@@ -1,6 +1,6 @@
 /**
- * The format of `log.sqlite`: every entry in order, flushed before it is acknowledged. All other
- * databases are derived from it.
+ * The format of `log.sqlite`: every entry in order, flushed before it is acknowledged, and an index of their
+ * idempotency keys.
  *
  * Invariant: A log from before the first release is refused, and the error says how to bring it
  *   over.
@@ -14,7 +14,8 @@ import { StorageFault } from '../../../storage-fault.ts';
 import { openForReading, readMeta, readPragma } from '../database.ts';
 import type { DataPaths } from '../data-paths.ts';
 import { isMissing } from '../checked-file.ts';
-import { ENTRIES_TABLE } from './entry-row.ts';
+import { ENTRIES_TABLE, KEYS_INDEX } from './entry-row.ts';
+import { convertFormat1, removeFormat1 } from './format-1.ts';
 import { RANGES_TABLE } from '../withholding/withheld-ranges.ts';
 import { WITHHELD_TABLE } from '../withholding/withheld-table.ts';
 
@@ -22,11 +23,12 @@ import { WITHHELD_TABLE } from '../withholding/withheld-table.ts';
 const APPLICATION_ID = 0x4f504752;
 const EARLY_APPLICATION_ID = 0x4f50474c;
 
-export const LOG_FORMAT = 1;
+export const LOG_FORMAT = 2;
 
 const TABLES = `
   CREATE TABLE meta (name TEXT PRIMARY KEY, value ANY) WITHOUT ROWID, STRICT;
   ${ENTRIES_TABLE};
+  ${KEYS_INDEX};
   -- The files of large bodies.
   CREATE TABLE large (seq INTEGER PRIMARY KEY, name TEXT NOT NULL, size INTEGER NOT NULL,
     facets TEXT NOT NULL) STRICT;
@@ -36,7 +38,7 @@ const TABLES = `
   INSERT INTO meta VALUES ('name', lower(hex(randomblob(8))));
   `;
 
-/** Opens the log for its one writer; makes one if there is none. Throws if the file is anything else. */
+/** Opens the log for its one writer; makes one if there is none, and converts one of format 1. Throws if the file is anything else. */
 export function openLogForWriting(paths: DataPaths): DatabaseSync {
   const db = new DatabaseSync(paths.log, { timeout: 5000 });
   try {
@@ -44,8 +46,11 @@ export function openLogForWriting(paths: DataPaths): DatabaseSync {
     db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA secure_delete = FAST');
     if (readPragma(db, 'user_version') === 0) createLog(db);
     assertFormat(db, paths);
-    // A log of an earlier version lacks some of it.
-    db.exec(`${WITHHELD_TABLE}; ${RANGES_TABLE}`);
+    if (readPragma(db, 'user_version') === 1) {
+      flushWal(db);
+      convertFormat1(db, paths);
+    }
+    removeFormat1(paths);
     return db;
   } catch (error) {
     db.close();
@@ -70,6 +75,13 @@ export function openLogToErase(paths: DataPaths): DatabaseSync {
 /** Gives the log a new random name, so that cursors of the old one no longer fit. */
 export function renameLog(db: DatabaseSync): void {
   db.exec("UPDATE meta SET value = lower(hex(randomblob(8))) WHERE name = 'name'");
+}
+
+/** The same for a log that has lost entries: others will have their seqs. */
+export function giveNewName(paths: DataPaths): void {
+  using db = openLogForWriting(paths);
+  flushWal(db);
+  renameLog(db);
 }
 
 /** Names a log without entries, so that it can become a copy. Throws if it has entries and another name. */

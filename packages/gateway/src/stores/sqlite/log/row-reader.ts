@@ -6,9 +6,12 @@ import { isSpoiled, readable, Spoiled } from '../database.ts';
 import { AnsweredEntries } from './answered-entries.ts';
 import {
   dataSize,
+  HAS_KEY,
   hasFile,
   hasForm,
   isLargeName,
+  KEY_PREFIX,
+  KEY_PREFIX_SIZE,
   LINK_SIZE,
   type LargeFile,
   PLAIN,
@@ -108,6 +111,11 @@ export class RowReader {
     if (link === undefined) return undefined;
     if (link instanceof Uint8Array && link.length === LINK_SIZE) return bufferOf(link);
     throw new Spoiled(`The link of entry ${seq} cannot be read.`);
+  }
+
+  /** The entries whose idempotency key may be this one (its SHA-256), the oldest first. */
+  seqsOfKey(key: Uint8Array): Seq[] {
+    return this.#sql.keyed.all(key.subarray(0, KEY_PREFIX_SIZE)).map(({ seq }) => Number(seq));
   }
 
   hasLarge(name: string): boolean {
@@ -223,6 +231,7 @@ function statementsOf(log: DatabaseSync) {
     facets: log.prepare(`SELECT seq, facets FROM ${SPAN} ORDER BY seq DESC`),
     link: log.prepare('SELECT link FROM entries WHERE seq = ?'),
     exists: log.prepare('SELECT 1 FROM entries WHERE seq = ?'),
+    keyed: log.prepare(`SELECT seq FROM entries WHERE ${KEY_PREFIX} = ? AND ${HAS_KEY}`),
     lastSeq: log.prepare('SELECT max(seq) AS seq FROM entries'),
     file: log.prepare('SELECT name, size, facets FROM large WHERE seq = ?'),
     hasFile: log.prepare('SELECT 1 FROM large WHERE name = ?'),

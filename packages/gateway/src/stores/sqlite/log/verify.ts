@@ -10,20 +10,21 @@
  * Invariant: Verification finds any changed byte of the log.
  * Test: `packages/gateway/src/stores/sqlite/log/verify.test.ts` “finds any changed byte of a
  *   text” “tells every fault, and goes on after each” “finds any changed bit of the idempotency key
- *   of an entry, and any changed row of keys” “finds any changed bit of what no link covers: flags,
+ *   of an entry, and an entry that its key does not find” “finds any changed bit of what no link covers: flags,
  *   facets, and the name and size of a file”
  */
-import type { DatabaseSync } from 'node:sqlite';
+import { existsSync } from 'node:fs';
 import { setImmediate as nextTick } from 'node:timers/promises';
 
 import type { Seq } from '../../../log/log.ts';
 import { type DataPaths, dataPathsIn } from '../data-paths.ts';
-import { isSpoiled, readMeta } from '../database.ts';
+import { readable, readMeta, readPragma } from '../database.ts';
 import { ChainVerifier, type LogFault } from './chain-verifier.ts';
 import { RowReader } from './row-reader.ts';
-import { openLogForReading } from './log-database.ts';
-import { findLostHistory } from '../writer/lost-history.ts';
-import { verifyKeys } from './verify-keys.ts';
+import { LOG_FORMAT, openLogForReading } from './log-database.ts';
+import { keyIn } from './chain.ts';
+import type { EntryRow } from './entry-row.ts';
+import { lossIn } from '../writer/last-commit.ts';
 
 export type VerifyEvent =
   | ({ readonly type: 'fault' } & LogFault)
@@ -51,6 +52,7 @@ const PAGE_ENTRIES = 64;
 
 /** The link does not cover these. */
 const OTHER_FACETS = 'has other facets, flags or file than were stored';
+const UNFOUND = 'is not found by its idempotency key';
 
 /** Yields faults as they are found, and progress. Throws when there is no log that can be read, and when aborted. */
 export async function* verifyLog(
@@ -58,16 +60,18 @@ export async function* verifyLog(
   signal?: AbortSignal,
 ): AsyncGenerator<VerifyEvent, VerifyResult, undefined> {
   const paths = dataPathsIn(folder);
-  const history = findLostHistory(paths);
-  if (history !== undefined && history.end === undefined)
-    throw new Error(`The log ${history.findings.join(', and ')}.`);
-  const findings = history?.findings ?? [];
+  const loss = lossIn(paths);
+  if (loss !== undefined && !existsSync(paths.log)) throw new Error(`The log ${loss}.`);
+  const findings = loss === undefined ? [] : [loss];
   for (const description of findings) yield { type: 'fault', seq: undefined, description };
   using db = openLogForReading(paths);
   const verifier = new ChainVerifier(paths);
   const head = new RowReader(db).lastSeq();
   let faults = findings.length;
-  for await (const event of verifyEvents(db, { paths, verifier, head, signal })) {
+  // The first start with this version makes the index of keys.
+  const checksKeys = readPragma(db, 'user_version') === LOG_FORMAT;
+  const task = { paths, verifier, head, signal, checksKeys };
+  for await (const event of verifyEntries(new RowReader(db), task)) {
     if (event.type === 'fault') faults += 1;
     yield event;
   }
@@ -81,26 +85,13 @@ interface VerifyTask {
   readonly verifier: ChainVerifier;
   readonly head: Seq;
   readonly signal: AbortSignal | undefined;
-}
-
-async function* verifyEvents(db: DatabaseSync, task: VerifyTask): AsyncGenerator<VerifyEvent> {
-  yield* verifyEntries(new RowReader(db), task);
-  try {
-    for (const faults of verifyKeys(db, task.paths, task.head)) {
-      for (const { seq, description } of faults) yield { type: 'fault', seq, description };
-      await nextTick(undefined, { signal: task.signal });
-    }
-  } catch (error) {
-    if (!isSpoiled(error)) throw error;
-    const description = `the idempotency keys cannot be read (${error.message})`;
-    yield { type: 'fault', seq: undefined, description };
-  }
+  readonly checksKeys?: boolean;
 }
 
 /** From the next entry of the verifier to the head. */
 async function* verifyEntries(
   log: RowReader,
-  { verifier, head, signal }: VerifyTask,
+  { verifier, head, signal, checksKeys = false }: VerifyTask,
 ): AsyncGenerator<VerifyEvent> {
   const progress = (at: Seq): VerifyEvent => {
     const { entries, bytes } = verifier;
@@ -116,6 +107,7 @@ async function* verifyEntries(
       for (const fault of faults) yield { type: 'fault', ...fault };
       if (faults.length === 0 && !row.isWhole)
         yield { type: 'fault', seq, description: OTHER_FACETS };
+      if (checksKeys && !isFound(log, row)) yield { type: 'fault', seq, description: UNFOUND };
     }
     // A large entry takes long.
     if (seq % PAGE_ENTRIES > 0 && ('error' in row || row.large === undefined)) continue;
@@ -123,4 +115,8 @@ async function* verifyEntries(
     await nextTick(undefined, { signal });
   }
   yield progress(head);
+}
+
+function isFound(log: RowReader, { seq, key }: EntryRow): boolean {
+  return key === undefined || readable(() => log.seqsOfKey(keyIn(key)).includes(seq)) === true;
 }

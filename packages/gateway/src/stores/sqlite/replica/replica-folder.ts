@@ -9,15 +9,15 @@
  * Test: `test/cluster/simulation/simulation.test.ts` “has every acknowledged entry once on every
  *   copy, with the same links”
  */
-import { existsSync, rmSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 
 import type { LogBeginning, ReplicaFolder, ReplicaLog } from '../../../log/replica.ts';
 import { refuseBackup } from '../backup/description.ts';
 import { type DataPaths, dataPathsIn } from '../data-paths.ts';
-import { readMeta, removeDatabase, transact } from '../database.ts';
+import { readMeta, transact } from '../database.ts';
 import { lockFile } from '../lock-file.ts';
-import { checkHistory } from '../writer/lost-history.ts';
+import { refuseLoss } from '../writer/last-commit.ts';
 import { RowReader } from '../log/row-reader.ts';
 import {
   flushWal,
@@ -29,7 +29,6 @@ import {
 } from '../log/log-database.ts';
 import { joinStream, leaveStream, readStreamPosition } from './stream-progress.ts';
 import { lastWithheld } from '../withholding/withheld-table.ts';
-import { flushFolder } from '../prepare-folder.ts';
 
 export class SqliteReplicaFolder implements ReplicaFolder {
   readonly path: string;
@@ -64,7 +63,7 @@ export class SqliteReplicaFolder implements ReplicaFolder {
 
   /** Throws where it has none, or has lost some. */
   readEntries(): ReplicaLog {
-    checkHistory(this.#paths, false);
+    refuseLoss(this.#paths);
     const log = this.read();
     if (log === undefined) throw new Error('It has no entries.');
     return log;
@@ -83,20 +82,10 @@ export class SqliteReplicaFolder implements ReplicaFolder {
 
   /** Makes it a log of its own, under the same name or a new one. */
   leave({ keepsName }: { readonly keepsName: boolean }): void {
-    if (!keepsName) this.#removeDerived();
     this.#change((db) => {
       leaveStream(db);
       if (!keepsName) renameLog(db);
     });
-  }
-
-  /** What tells the name of the log; the next start makes it again. */
-  #removeDerived(): void {
-    const { folder, keys, index, lastCommit } = this.#paths;
-    removeDatabase(keys);
-    removeDatabase(index);
-    rmSync(lastCommit, { force: true });
-    flushFolder(folder);
   }
 
   #change(work: (db: DatabaseSync) => void): void {

@@ -19,8 +19,8 @@ const MAKE = `BEGIN IMMEDIATE;
   ) GROUP BY island;
   COMMIT`;
 
-const ARE_NONE =
-  'SELECT 1 WHERE NOT EXISTS (TABLE withheld) AND NOT EXISTS (TABLE withheld_ranges)';
+const ARE_NONE = `SELECT 1 WHERE NOT EXISTS (SELECT 1 FROM withheld)
+  AND NOT EXISTS (SELECT 1 FROM withheld_ranges)`;
 
 /** Makes the ranges of all that is withheld: another version or a restore may have left others. */
 export function makeRanges(log: DatabaseSync): void {

@@ -8,6 +8,11 @@
  *   each once”
  * Test: `test/log-contract/reopening.ts` “goes on with the next seq and a time not less, even if
  *   the clock was set back”
+ *
+ * Invariant: One idempotency key makes one entry, at any time, from any number of concurrent
+ *   callers.
+ * Test: `test/log-contract/idempotency-keys.ts` “used 50 times at once makes one entry” “with the
+ *   same content again is the same entry, at any later time”
  */
 import type { DatabaseSync } from 'node:sqlite';
 
@@ -16,24 +21,23 @@ import { entryHead, entryId, SALTS } from '@open-presence/protocol';
 import type { CopyFault } from '../../../log/log-copier.ts';
 import type { Seq } from '../../../log/log.ts';
 import { threadIn, withheldFacets } from '../../../log/thread.ts';
-import type { DataPaths } from '../data-paths.ts';
-import { readable } from '../database.ts';
+import { isSpoiled, readable } from '../database.ts';
 import type { PackedDraft, WriteResult } from '../../../log/packed-drafts.ts';
 import { RowReader } from '../log/row-reader.ts';
 import {
   bodySalt,
+  digestOf,
   FIRST_LINK,
   idSalt,
   keyColumn,
   keyIn,
   keySalt,
   Linker,
+  linkOf,
   sha256Binary,
 } from '../log/chain.ts';
 import type { PackedCopy } from '../replica/copy-batch.ts';
 import type { WithheldForm } from '../../../log/ordered-batch.ts';
-import { KeyLookup } from './key-lookup.ts';
-import { Keys } from './keys.ts';
 import type { EntryRow } from '../log/entry-row.ts';
 import { type NewRow, RowWriter } from '../log/row-writer.ts';
 import { rangeMarker } from '../withholding/withheld-ranges.ts';
@@ -42,13 +46,12 @@ import { insertWithheldEarly, setHidden, withheldInserter } from '../withholding
 const COMMA = Buffer.from(',');
 const BRACE = Buffer.from('}');
 const NO_SALT = Buffer.alloc(16);
+const UNAVAILABLE: WriteResult = { outcome: 'unavailable', seq: 0, time: 0, salt: 0 };
 
 export class EntryAppender {
   readonly #db: DatabaseSync;
   readonly #rows: RowWriter;
   readonly #reader: RowReader;
-  readonly keys: Keys;
-  readonly #lookup: KeyLookup;
   readonly #insertWithheld: ReturnType<typeof withheldInserter>;
   readonly #markRange: ReturnType<typeof rangeMarker>;
   readonly #linker = new Linker();
@@ -57,12 +60,10 @@ export class EntryAppender {
   #time = 0;
   #hasWithheld = false;
 
-  constructor(db: DatabaseSync, paths: DataPaths) {
+  constructor(db: DatabaseSync) {
     this.#db = db;
     this.#rows = new RowWriter(db);
     this.#reader = new RowReader(db);
-    this.keys = new Keys(paths, db, this.#reader);
-    this.#lookup = new KeyLookup(paths, this.#reader, this.keys);
     this.#insertWithheld = withheldInserter(db);
     this.#markRange = rangeMarker(db);
   }
@@ -88,8 +89,8 @@ export class EntryAppender {
   }
 
   append(draft: PackedDraft, time: number, salts: Uint8Array): WriteResult {
-    const digest = digestOf(draft);
-    const existing = draft.key && this.#find(draft.key, draft, digest);
+    const digest = bodyDigestOf(draft);
+    const existing = this.#find(draft, digest);
     if (existing !== undefined) return existing;
     const seq = this.#seq + 1;
     const id = idSalt(salts);
@@ -99,7 +100,6 @@ export class EntryAppender {
     const key = draft.key && keyColumn(keySalt(salts), draft.key);
     this.#linker.add(head, this.#linker.digestOf(salt, digest), key && sha256Binary(key));
     this.#store(draft, { time, salt, key });
-    if (draft.key) this.keys.put(draft.key, seq);
     return { outcome: 'appended', seq, time, salt: id };
   }
 
@@ -114,7 +114,6 @@ export class EntryAppender {
     const left = { kind, room, facets, body: Buffer.alloc(0), large: undefined };
     this.#store(left, { time, salt: NO_SALT, key, isWithheld: true });
     this.#markRange(seq, true);
-    if (key !== undefined) this.keys.put(keyIn(key), seq);
     insertWithheldEarly(this.#db, seq, form);
     return { outcome: 'appended', seq, time, salt };
   }
@@ -132,7 +131,7 @@ export class EntryAppender {
     this.#previousLink.set(linker.link);
     const digest = withheld
       ? Buffer.from(withheld.digest).toString('latin1')
-      : linker.digestOf(salt, digestOf(copy));
+      : linker.digestOf(salt, bodyDigestOf(copy));
     linker.add(head, digest, keyHash && Buffer.from(keyHash).toString('latin1'));
     if (!linker.link.equals(link)) {
       linker.continueAfter(this.#previousLink);
@@ -151,7 +150,7 @@ export class EntryAppender {
   #putBack(copy: PackedCopy): void {
     const { seq, time, head, salt, link, keyHash, withheld } = copy;
     const there = readable(() => this.#reader.entry(seq))?.withheld;
-    const digest = Buffer.from(this.#linker.digestOf(salt, digestOf(copy)), 'latin1');
+    const digest = Buffer.from(this.#linker.digestOf(salt, bodyDigestOf(copy)), 'latin1');
     if (there === undefined || withheld !== undefined || !digest.equals(there.digest)) return;
     const key = readable(() => this.#reader.stored(seq))?.key ?? keyHash;
     this.#putRow(seq, copy, { time, salt, key, isWithheld: true, own: Buffer.from(head), link });
@@ -160,8 +159,7 @@ export class EntryAppender {
 
   /** The result for a draft whose body is missing: the entry with the same key, as for any retry. */
   withoutBody(draft: PackedDraft): WriteResult {
-    const existing = draft.key && this.#find(draft.key, draft, digestOf(draft));
-    return existing ?? { outcome: 'unavailable', seq: 0, time: 0, salt: 0 };
+    return this.#find(draft, bodyDigestOf(draft)) ?? UNAVAILABLE;
   }
 
   repeated(seq: Seq): WriteResult {
@@ -180,7 +178,6 @@ export class EntryAppender {
     this.#seq = last?.seq ?? 0;
     this.#time = last?.time ?? 0;
     this.#linker.continueAfter(last?.link ?? FIRST_LINK);
-    this.keys.discard(this.#seq);
   }
 
   /** Also where the entry that is stored cannot be read. */
@@ -223,12 +220,34 @@ export class EntryAppender {
     });
   }
 
-  #find(key: Uint8Array, draft: PackedDraft, digest: string): WriteResult | undefined {
-    const found = this.#lookup.find({ key, draft, digest: Buffer.from(digest, 'latin1') });
-    if (found === undefined) return undefined;
-    const { outcome, entry } = found;
-    if (entry === undefined) return { outcome, seq: 0, time: 0, salt: 0 };
-    return { outcome, seq: entry.seq, ...metadataOf(entry) };
+  /** The entry with the key of a draft, and whether it is that draft. */
+  #find(draft: PackedDraft, digest: string): WriteResult | undefined {
+    const { key } = draft;
+    if (key === undefined) return undefined;
+    try {
+      for (const seq of this.#reader.seqsOfKey(key)) {
+        const row = this.#reader.entry(seq);
+        if (row?.key === undefined || Buffer.compare(keyIn(row.key), key) !== 0) continue;
+        const outcome = this.#isOf(row, draft, digest) ? 'repeated' : 'conflict';
+        return { outcome, seq, ...metadataOf(row) };
+      }
+      return undefined;
+    } catch (error) {
+      // What cannot be read for one draft must not fail the drafts beside it.
+      if (isSpoiled(error)) return UNAVAILABLE;
+      throw error;
+    }
+  }
+
+  /** Proven by the link, without the stored body. Of a withheld entry, nobody knows which body it had. */
+  #isOf(row: EntryRow, { kind, room }: PackedDraft, digest: string): boolean {
+    const { seq, salt, keyHash, text, link } = row;
+    if (row.kind !== kind || row.room !== room) return false;
+    if (row.withheld !== undefined) return true;
+    const previous = seq === 1 ? FIRST_LINK : (this.#reader.linkOf(seq - 1) ?? FIRST_LINK);
+    const body = digestOf(salt, Buffer.from(digest, 'latin1'));
+    const parts = { head: text.subarray(0, row.head), digest: body, keyHash };
+    return link.equals(linkOf(previous, parts));
   }
 }
 
@@ -237,7 +256,7 @@ function metadataOf({ time, text }: EntryRow): Pick<WriteResult, 'time' | 'salt'
   return { time, salt: Number.parseInt(id.slice(-12), 16) % SALTS };
 }
 
-function digestOf({ body, large }: Pick<PackedDraft, 'body' | 'large'>): string {
+function bodyDigestOf({ body, large }: Pick<PackedDraft, 'body' | 'large'>): string {
   if (large === undefined) return sha256Binary(body);
   return Buffer.from(large.digest, 'hex').toString('latin1');
 }

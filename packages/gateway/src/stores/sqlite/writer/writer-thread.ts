@@ -64,7 +64,6 @@ let unerased: Decision[] = [];
 const decisions = new Map<number, Promise<number>>();
 let lastDecision = 0;
 let erasing: NodeJS.Timeout | undefined = setTimeout(erase);
-let addingKeys: NodeJS.Timeout | undefined;
 /** Why uploads could not be written by the thread that reported last. */
 let uploadFault: FaultCause | undefined;
 const probing = setInterval(probe, PROBE_INTERVAL_MS);
@@ -85,7 +84,6 @@ thread.signal.addEventListener('abort', () => {
   storeAll();
   clearInterval(probing);
   clearTimeout(erasing);
-  clearTimeout(addingKeys);
   writer.close();
   thread.close();
 });
@@ -226,21 +224,12 @@ function recordCopies(entries: number): void {
 }
 
 function reportState(): void {
-  const { storing, lastCommit, keys, uploads } = writer.takeFaults();
-  thread.report('storing', storing && causeOf(storing));
-  thread.report('lastCommit', lastCommit && causeOf(lastCommit));
-  thread.report('keys', keys && causeOf(keys));
-  thread.report('uploads', uploads ? causeOf(uploads) : uploadFault);
+  thread.report('storing', writer.fault && causeOf(writer.fault));
+  thread.report('uploads', uploadFault);
 }
 
 function probe(): void {
-  if (!shared.writable) writer.probe();
-  addKeys();
-}
-
-/** A step of it, until all are added. After a failure, the next probe goes on. */
-function addKeys(): void {
-  clearTimeout(addingKeys);
-  if (writer.addKeys() === 'more') addingKeys = setTimeout(addKeys);
+  if (shared.writable) return;
+  writer.probe();
   reportState();
 }

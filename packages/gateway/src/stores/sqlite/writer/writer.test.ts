@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, it } from 'node:test';
 
 import { dataPathsIn } from '../data-paths.ts';
 import { SharedState } from '../shared-state.ts';
+import { draftOf } from '../../../log/log.fixture.ts';
 import type { PackedDraft } from '../../../log/packed-drafts.ts';
 import { Writer } from './writer.ts';
 
@@ -28,21 +29,17 @@ describe('the writer', () => {
     writer.close();
   });
 
-  it('stores, and tells the cause, where only last-commit cannot be written', () => {
-    mkdirSync(dataPathsIn(folder).lastCommit);
+  it('makes an entry of each key, also where keys begin alike', () => {
     const writer = new Writer(dataPathsIn(folder), shared);
-    const [result] = writer.commit([
-      {
-        kind: 'garden',
-        room: 'garden',
-        facets: Buffer.alloc(0),
-        key: undefined,
-        body: Buffer.from('"text":"moss"'),
-        large: undefined,
-      },
+    const drafts = Array.from({ length: 70 }, (_, at): PackedDraft => {
+      const { kind, room, facets, body } = draftOf({ body: `"text":"${at}"` });
+      return { kind, room, facets, body, key: Buffer.alloc(32, 7).fill(at, 31), large: undefined };
+    });
+    const seqs = writer.commit([...drafts, ...drafts]).map(({ outcome, seq }) => [outcome, seq]);
+    assert.deepEqual(seqs, [
+      ...drafts.map((_, at) => ['appended', at + 1]),
+      ...drafts.map((_, at) => ['repeated', at + 1]),
     ]);
-    assert.equal(result?.outcome, 'appended');
-    assert.match(String(writer.takeFaults().lastCommit), /EISDIR/);
     writer.close();
   });
 });
