@@ -117,6 +117,33 @@ suite('presence hide', () => {
   });
 });
 
+suite('presence hide --name-prefix', () => {
+  test('finds names of any script and signs, wherever an entry has them', async () => {
+    await using gateway = await startGatewayProcess();
+    const { url, data } = gateway;
+    const long = 'long '.repeat(250_000);
+    const said = [
+      { identity: 'bot-1', text: 'first' },
+      { identity: 'Бо\u0301тик', text: 'second' },
+      { identity: 'м’ята-1', text: 'third' },
+      { identity: '!! sale', text: 'fourth' },
+      { identity: '字字', text: 'fifth' },
+      // Beyond what is searched.
+      { text: long, identity: 'late-1' },
+      { identity: 'Lumen', text: 'bot-1 said Бо, м’ята and late-1' },
+    ];
+    for (const members of said) {
+      const body = JSON.stringify({ identityType: 'ai', ...members });
+      const answer = await fetch(`${url}/api/garden`, { method: 'POST', body });
+      assert.equal(answer.status, 201);
+    }
+    for (const prefix of ['bot-', 'bo', 'Бо', 'м’', '!', '字', 'late']) {
+      const found = await answerOf('hide', data, '--name-prefix', prefix, '--dry-run', '--json');
+      assert.equal(found.selected, 1, prefix);
+    }
+  });
+});
+
 suite('presence hide --name', () => {
   test('hides no name where entries are meant, or where one only wants to look', async () => {
     await using folder = await dataFolder();

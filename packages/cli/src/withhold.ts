@@ -16,13 +16,12 @@ import { entryView } from './visit/entry-view.ts';
 import { Output } from './visit/output.ts';
 import { localTimeOption, wholeNumber } from './visit/visit.ts';
 import {
-  change,
   closeNotice,
   FILTERS,
   lookedThrough,
   type Options,
-  preview,
   type Selected,
+  selected,
   type State,
   type Task,
   withNotice,
@@ -192,24 +191,24 @@ async function run(context: ProcessContext, given: Task): Promise<void> {
   const { state, options, signal } = given;
   const task = await lookedThrough(context, await withNotice(given));
   const output = new Output(context, signal);
-  const found = await preview(context, task);
-  const { selected, alreadyWithheld, entries } = found;
+  const { reason, dryRun = false, yes = false } = options;
+  const isAsking = dryRun || !yes;
+  const found = await selected(context, task, isAsking ? {} : { reason });
+  const { selected: count, alreadyWithheld, before, entries } = found;
   if (options.json !== true) await showSelected(task, found, output);
-  const isConfirmed =
-    options.dryRun !== true &&
-    selected > 0 &&
-    (options.yes === true || (await confirm(context, task, selected)));
-  const changed = isConfirmed ? await change(task, found) : 0;
+  const isConfirmed = !dryRun && count > 0 && (yes || (await confirm(context, task, count)));
+  const done = isConfirmed && isAsking ? await selected(context, task, { reason, before }) : found;
+  const changed = done.changed ?? 0;
   // Even if everything was withheld before: the command may repeat one that was interrupted.
-  if (options.notice !== undefined && (isConfirmed || (options.dryRun !== true && selected === 0)))
+  if (options.notice !== undefined && (isConfirmed || (!dryRun && count === 0)))
     await closeNotice(task, options.notice);
   if (options.json === true) {
     const ids = entries.map(({ id }) => id);
-    const shown = options.dryRun === true ? { sample: ids } : { first: ids };
-    const result = { selected, [state]: changed, alreadyWithheld, ...shown };
+    const shown = dryRun ? { sample: ids } : { first: ids };
+    const result = { selected: count, [state]: changed, alreadyWithheld, ...shown };
     await output.write(`${portableJson(result)}\n`);
   } else if (isConfirmed) await output.write(`${entryCount(changed)} ${state}.\n`);
-  else if (options.dryRun !== true && selected > 0) throw new Error('it was not confirmed');
+  else if (!dryRun && count > 0) throw new Error('it was not confirmed');
 }
 
 async function showSelected({ state, ids }: Task, found: Selected, output: Output): Promise<void> {

@@ -56,6 +56,8 @@ export interface Selected {
   readonly selected: number;
   readonly alreadyWithheld: number;
   readonly before: number;
+  /** How many have changed; undefined for a preview. */
+  readonly changed: number | undefined;
   /** A few of them: the first ones, or a random sample. */
   readonly entries: readonly ShownEntry[];
 }
@@ -109,25 +111,22 @@ export async function closeNotice(
 }
 
 /**
- * The task with the ids of the entries that `--beneath`, `--matching` and `--name-prefix` select. Matches
- * texts in this process, so that a slow expression does not hold up the gateway.
+ * The task with the ids of the entries that `--beneath` and `--matching` select. Matches texts in this process, so
+ * that a slow expression does not hold up the gateway.
  */
 export async function lookedThrough(context: ProcessContext, task: Task): Promise<Task> {
-  const { beneath, matching, namePrefix } = task.options;
+  const { beneath, matching } = task.options;
   const listed = await listedIds(context, task);
   const ids = [...task.ids, ...listed];
   const given = { ...task, ids, isEmpty: task.options.from !== undefined && ids.length === 0 };
-  if (beneath === undefined && matching === undefined && namePrefix === undefined) return given;
+  if (beneath === undefined && matching === undefined) return given;
   if (beneath !== undefined && given.ids.length > 0)
     throw new Error('Say which entries either by their ids or by --beneath, not by both.');
   using progress = new ProgressBar(context);
   const found = new Set<string>();
   let read = 0;
-  for await (const { id, author, text: said } of request(given, TEXTS_PATH, { beneath })) {
-    const isMeant =
-      (matching?.test(String(said)) ?? true) &&
-      (namePrefix === undefined || (typeof author === 'string' && author.startsWith(namePrefix)));
-    if (isMeant) found.add(String(id));
+  for await (const { id, text: said } of request(given, TEXTS_PATH, { beneath })) {
+    if (matching?.test(String(said)) ?? true) found.add(String(id));
     read += 1;
     if (read % PROGRESS_STEP === 0) progress.show(read, undefined);
   }
@@ -149,42 +148,43 @@ async function listedIds({ stdin }: ProcessContext, { options, signal }: Task): 
   return lines.split('\n').flatMap((line) => line.trim() || []);
 }
 
-export async function preview(context: ProcessContext, task: Task): Promise<Selected> {
-  // Without ids, the gateway would take everything that is hidden.
-  if (task.isEmpty === true) return { selected: 0, alreadyWithheld: 0, before: 0, entries: [] };
-  using progress = new ProgressBar(context);
+/** Looks at the entries and, with a reason, changes them. `before`: changes only entries before this one. */
+export async function selected(
+  context: ProcessContext,
+  task: Task,
+  { reason, before }: { readonly reason?: string | undefined; readonly before?: number } = {},
+): Promise<Selected> {
   const entries: ShownEntry[] = [];
-  let end: Omit<Selected, 'entries'> | undefined;
+  let found = { selected: 0, alreadyWithheld: 0, before: 0 };
+  // Without ids, the gateway would take everything that is hidden.
+  if (task.isEmpty === true) return { ...found, entries, changed: undefined };
+  using progress = new ProgressBar(context);
   const random = task.options.dryRun === true;
-  for await (const event of request(task, PREVIEW_PATH, { random })) {
-    const { entry, counted, selected, alreadyWithheld, before } = event;
-    if (isEntry(entry)) entries.push(entry);
-    else if (counted !== undefined) progress.show(Number(counted), undefined);
-    else {
-      const [count, already] = [Number(selected), Number(alreadyWithheld)];
-      end = { selected: count, alreadyWithheld: already, before: Number(before) };
+  const path = reason === undefined ? PREVIEW_PATH : WITHHOLD_PATH;
+  try {
+    for await (const event of request(task, path, { random, reason }, before)) {
+      const { entry, counted, withheld } = event;
+      if (isEntry(entry)) entries.push(entry);
+      else if (counted !== undefined) progress.show(Number(counted), undefined);
+      else if (withheld !== undefined) return { ...found, entries, changed: Number(withheld) };
+      else
+        found = {
+          selected: Number(event['selected']),
+          alreadyWithheld: Number(event['alreadyWithheld']),
+          before: Number(event['before']),
+        };
     }
+  } catch (error) {
+    const hasEnded = error instanceof Error && 'code' in error && error.code === 'ECONNRESET';
+    if (reason === undefined || (!hasEnded && !task.signal.aborted)) throw error;
   }
-  if (end === undefined) throw new Error('the gateway has ended');
-  return { ...end, entries };
+  if (reason === undefined && found.before > 0) return { ...found, entries, changed: undefined };
+  const cause = task.signal.aborted ? 'it was interrupted' : 'the gateway has ended';
+  throw new Error(`${cause}: whether it is done is unknown. Ask again`);
 }
 
 function isEntry(value: unknown): value is ShownEntry {
   return isObject(value) && 'id' in value;
-}
-
-/** Changes only entries that were previewed. Returns how many it has changed. */
-export async function change(task: Task, { before }: Selected): Promise<number> {
-  const { reason } = task.options;
-  try {
-    for await (const event of request(task, WITHHOLD_PATH, { reason }, before))
-      if ('withheld' in event) return Number(event['withheld']);
-  } catch (error) {
-    const hasEnded = error instanceof Error && 'code' in error && error.code === 'ECONNRESET';
-    if (!hasEnded && !task.signal.aborted) throw error;
-  }
-  const cause = task.signal.aborted ? 'it was interrupted' : 'the gateway has ended';
-  throw new Error(`${cause}: whether it is done is unknown. Ask again`);
 }
 
 function request(
@@ -201,7 +201,7 @@ function request(
   if (ids.length > 0 && filters.size > 0)
     throw new Error('Say which entries either by their ids or by options, not by both.');
   if (before !== undefined && ids.length === 0) filters.append('before', String(before));
-  const { hidden = false } = options;
-  const given = { ids, filters: filters.toString(), state, hidden };
+  const { hidden = false, namePrefix } = options;
+  const given = { ids, filters: filters.toString(), state, hidden, namePrefix };
   return access.request(path, { ...given, ...body }, signal);
 }

@@ -108,8 +108,8 @@ class Follower implements Orderer {
     else this.#drafts.refuse(client, request);
   }
 
-  async withhold(...[items]: Parameters<Orderer['withhold']>): ReturnType<Orderer['withhold']> {
-    return this.#canStore ? await this.#withholdings.withhold(items) : 'unavailable';
+  async withhold(...[cases]: Parameters<Orderer['withhold']>): ReturnType<Orderer['withhold']> {
+    return this.#canStore ? await this.#withholdings.withhold(cases) : 'unavailable';
   }
 
   async catchUp(): Promise<boolean> {

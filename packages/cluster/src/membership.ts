@@ -17,7 +17,7 @@ import type {
 
 import { COPIES_SUFFIX, REPORT_MS } from './applying/copy-comparison.ts';
 import { checkServers, ClusterRefusal } from './stream/check-servers.ts';
-import { unpackMessage } from './stream/message.ts';
+import { LISTING, unpackMessage } from './stream/message.ts';
 import {
   connectOnce,
   existingStream,
@@ -110,7 +110,7 @@ export async function requireAll(
       const message = await manager.streams.getMessage(address.stream, { seq: at });
       if (message === null) continue;
       const { kind, payload } = unpackMessage(message.data);
-      if (kind === 'withhold' || kind === 'hide' || (kind === 'drafts' && payload.length > 0))
+      if (LISTING.includes(kind) || (kind === 'drafts' && payload.length > 0))
         throw new ClusterRefusal(
           'This copy lacks what the cluster has stored. Start its gateway with --log until /readyz answers 200, stop it, and try again; or let the gateway of another copy leave.',
         );

@@ -13,10 +13,7 @@ import { ReceivedUploads } from '../../../packages/cluster/src/applying/received
 import { uploadSending } from '../../../packages/cluster/src/publishing/send-upload.ts';
 import { StreamEraser } from '../../../packages/cluster/src/applying/stream-eraser.ts';
 import { WithholdingPublisher } from '../../../packages/cluster/src/publishing/withholding-publisher.ts';
-import {
-  type DataPaths,
-  dataPathsIn,
-} from '../../../packages/gateway/src/stores/sqlite/data-paths.ts';
+import { dataPathsIn } from '../../../packages/gateway/src/stores/sqlite/data-paths.ts';
 import { openForReading } from '../../../packages/gateway/src/stores/sqlite/database.ts';
 import {
   type AppendingPort,
@@ -48,7 +45,6 @@ export class RunningGateway {
   /** Of the connection to the servers. */
   #isConnected = true;
   readonly #writer: SimulatedWriter;
-  readonly #paths: DataPaths;
   readonly #log: DatabaseSync;
   readonly #reader: ReturnType<SqliteReplica['reader']>;
   readonly #publisher: Publisher;
@@ -71,7 +67,6 @@ export class RunningGateway {
     fault: Fault | undefined,
   ) {
     const paths = dataPathsIn(folder);
-    this.#paths = paths;
     const shared = new SharedState();
     shared.uploadThreads = UPLOAD_THREADS;
     this.#writer = new SimulatedWriter(paths, shared, random.fork(), fault, this.#ended.signal);
@@ -170,9 +165,13 @@ export class RunningGateway {
     if (head === 0) return;
     const seq = random.below(head) + 1;
     this.#pending += 1;
-    const items = [{ seq, reason: 'Simulated.', state: 'withheld' as const, time: undefined }];
-    const stored = { paths: this.#paths, log };
-    const count = await withholdEntries(items, stored, (sent) =>
+    const cases = {
+      seqs: [seq],
+      reason: 'Simulated.',
+      state: 'withheld',
+      time: undefined,
+    } as const;
+    const count = await withholdEntries([cases], undefined, (sent) =>
       this.#withholdings.withhold(sent),
     ).catch(() => undefined);
     if (this.#ended.signal.aborted) return;

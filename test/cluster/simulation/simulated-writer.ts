@@ -10,7 +10,7 @@ import type {
 import { Withholder } from '../../../packages/gateway/src/stores/sqlite/withholding/withholder.ts';
 import { Writer } from '../../../packages/gateway/src/stores/sqlite/writer/writer.ts';
 import type {
-  ItemToWithhold,
+  CasesToList,
   WriterCalls,
 } from '../../../packages/gateway/src/stores/sqlite/writer/writer-calls.ts';
 import {
@@ -24,11 +24,6 @@ import type { Fault } from './faults.ts';
 
 type Listener = Parameters<CallPort<WriterCalls>['on']>[1];
 
-interface Decision {
-  readonly listed: { readonly count: number };
-  readonly erased: PromiseWithResolvers<number>;
-}
-
 /** Between two steps. */
 const MAX_PAUSE_MS = 30;
 
@@ -41,8 +36,7 @@ export class SimulatedWriter implements CallPort<WriterCalls>, WriterCalls {
   readonly #withholder: Withholder;
   readonly #ended: AbortSignal;
   #respond: Listener = () => {};
-  readonly #decisions: Decision[] = [];
-  #unerased: Decision[] = [];
+  readonly #decisions: Promise<number>[] = [];
   #isErasing = false;
 
   constructor(
@@ -56,7 +50,7 @@ export class SimulatedWriter implements CallPort<WriterCalls>, WriterCalls {
     this.#fault = fault;
     this.#shared = shared;
     this.#writer = new Writer(paths, shared);
-    this.#withholder = new Withholder(paths, shared);
+    this.#withholder = new Withholder(paths, shared, this.#writer);
     this.#ended = ended;
     void this.#erase();
   }
@@ -75,6 +69,7 @@ export class SimulatedWriter implements CallPort<WriterCalls>, WriterCalls {
   }
 
   close(): void {
+    this.#withholder.close();
     this.#writer.close();
   }
 
@@ -82,20 +77,17 @@ export class SimulatedWriter implements CallPort<WriterCalls>, WriterCalls {
     throw new Error('Visitors withhold by the stream.');
   }
 
-  decide(items: readonly ItemToWithhold[]): number | 'unavailable' {
+  decide(all: readonly CasesToList[]): number | 'unavailable' {
     if (this.#fails()) return 'unavailable';
-    const listed =
-      this.#fault === 'withholds nothing'
-        ? { count: items.length }
-        : this.#withholder.withhold(items.map((item) => ({ ...item, time: item.time ?? 0 })));
-    const decision = { listed, erased: Promise.withResolvers<number>() };
-    this.#unerased.push(decision);
+    const dated = all.map((cases) => ({ ...cases, time: cases.time ?? 0 }));
+    const isKept = this.#fault === 'withholds nothing';
+    const erased = this.#withholder.withhold(isKept ? [] : dated);
     if (!this.#isErasing) void this.#erase();
-    return this.#decisions.push(decision);
+    return this.#decisions.push(erased);
   }
 
   async erased(decision: number): Promise<number> {
-    return (await this.#decisions[decision - 1]?.erased.promise) ?? 0;
+    return (await this.#decisions[decision - 1]) ?? 0;
   }
 
   erasedInStream(erased: Parameters<WriterCalls['erasedInStream']>[0]): void {
@@ -138,9 +130,6 @@ export class SimulatedWriter implements CallPort<WriterCalls>, WriterCalls {
       if (this.#ended.aborted) return;
     } while (this.#withholder.erase() !== 'done');
     this.#isErasing = false;
-    const unerased = this.#unerased;
-    this.#unerased = [];
-    for (const { listed, erased } of unerased) erased.resolve(listed.count);
   }
 
   async #pause(): Promise<void> {

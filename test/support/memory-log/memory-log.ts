@@ -186,6 +186,36 @@ class MemoryLog implements Log {
     return readOf(entries.map(entryOf), end, selection.signal);
   }
 
+  async *readSeqs(selection: Selection): AsyncGenerator<readonly Seq[]> {
+    yield this.#select(selection).entries.map(({ metadata }) => metadata.seq);
+  }
+
+  hidden(last: Seq): readonly Seq[] {
+    const entries = this.#entries.slice(0, last).toReversed();
+    const hidden = entries.filter(({ withholding }) => withholding?.state === 'hidden');
+    return hidden.map(({ metadata }) => metadata.seq);
+  }
+
+  searchedInPart(last: Seq): readonly Seq[] {
+    return this.#entries.slice(0, last).map(({ metadata }) => metadata.seq);
+  }
+
+  states(seqs: readonly Seq[]): ReadonlyMap<Seq, WithholdingState> {
+    const states = new Map<Seq, WithholdingState>();
+    for (const seq of seqs) states.set(seq, this.#entries[seq - 1]?.withholding?.state ?? 'shown');
+    return states;
+  }
+
+  smallTexts(seqs: readonly Seq[]): ReadonlyMap<Seq, Uint8Array> {
+    const texts = new Map<Seq, Uint8Array>();
+    for (const seq of seqs) {
+      const { withholding, kept, said } = this.#entries[seq - 1] ?? {};
+      const text = (kept ?? said)?.text;
+      if (text !== undefined && withholding?.state !== 'withheld') texts.set(seq, text);
+    }
+    return texts;
+  }
+
   async *readNewestOfIdentities({ maxSize, ...query }: NewestQuery): AsyncGenerator<Entry> {
     const { entries } = this.#select({ ...query, facets: [], order: 'newest' });
     for (const entry of entries) {
@@ -292,7 +322,7 @@ class MemoryLog implements Log {
         entry.metadata.seq < before &&
         entry.metadata.time >= since &&
         entry.metadata.time < until &&
-        (entry.withholding === undefined || selection.withheld === 'include') &&
+        (entry.withholding === undefined || selection.withheld !== undefined) &&
         wanted.every((any) => any.some((has) => has(entry))) &&
         (selection.textQuery === undefined || matches(entry.said.values, selection.textQuery)),
     );

@@ -43,13 +43,13 @@ export class Applier {
     while (this.#waitingSize > MAX_WAITING) await this.#running;
   }
 
-  /** Withholds the items once all earlier messages are applied. Retries until it succeeds: later messages depend on it. */
+  /** Lists the cases once all earlier messages are applied. Retries until it succeeds: later messages depend on it. */
   async withhold(
-    items: Parameters<Replica['withhold']>[0],
+    cases: Parameters<Replica['withhold']>[0],
   ): Promise<{ readonly erased: Promise<number> }> {
     while (this.#running !== undefined) await this.#running;
     for (;;) {
-      const decided = await this.#replica.withhold(items);
+      const decided = await this.#replica.withhold(cases);
       if (decided !== undefined) return decided;
       await sleep(RETRY_MS);
     }

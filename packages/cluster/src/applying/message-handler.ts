@@ -17,9 +17,10 @@ import type { Publisher } from '../publishing/publisher.ts';
 import type { WithholdingPublisher } from '../publishing/withholding-publisher.ts';
 import {
   type Chunk,
+  LISTING,
   type PlacedMessage,
   unpackChunk,
-  unpackWithholding,
+  unpackCases,
 } from '../stream/message.ts';
 import { unpackReplacement } from '../stream/replacement.ts';
 import type { Applier } from './applier.ts';
@@ -105,8 +106,8 @@ export class MessageHandler {
       forms.push(isWhole ? given?.[index] : { isRefused: true });
     }
     if (isApplied) return;
-    if (message.kind === 'withhold' || message.kind === 'hide') {
-      const decided = isRefused ? undefined : await applier.withhold(unpackWithholding(message));
+    if (LISTING.includes(message.kind)) {
+      const decided = isRefused ? undefined : await applier.withhold(unpackCases(message));
       if (isOwn) this.#parts.withholdings.decided(message.number, decided?.erased);
     }
     const { position, time, nonce, publisher, number, settled, sent } = message;

@@ -1,11 +1,11 @@
 /**
- * Publishes the withholdings of this gateway, and answers each after the text of its entries is erased. A
- * withholding that does not fit into one message is published in several. If the gateway is killed before
- * the stream has all of them, only some of the entries are withheld, and the command says that it failed.
+ * Publishes the cases of this gateway, and answers after the text of withheld entries is erased. Cases that do not
+ * fit into one message are published in several. If the gateway is killed before the stream has all of them, it has
+ * only some, and the command says that it failed.
  */
-import type { OrderedWithholding } from '@open-presence/gateway/replica';
+import type { OrderedCases } from '@open-presence/gateway/replica';
 
-import { packWithholdings } from '../stream/message.ts';
+import { packCases } from '../stream/message.ts';
 import type { Publisher } from './publisher.ts';
 
 /** How many entries a message has withheld; undefined if no copy applies the message. */
@@ -22,11 +22,10 @@ export class WithholdingPublisher {
     this.#erasedInStream = erasedInStream;
   }
 
-  async withhold(items: readonly OrderedWithholding[]): Promise<number | 'unavailable'> {
-    const kind = items.some(({ state }) => state !== 'withheld') ? 'hide' : 'withhold';
-    const erasing = packWithholdings(items).map((payload) => {
+  async withhold(cases: readonly OrderedCases[]): Promise<number | 'unavailable'> {
+    const erasing = packCases(cases).map((payload) => {
       const { promise, resolve } = Promise.withResolvers<Erased>();
-      const [number] = this.#publisher.publish(kind, [payload]);
+      const [number] = this.#publisher.publish('cases', [payload]);
       this.#published.set(number, resolve);
       return promise;
     });

@@ -7,27 +7,29 @@
  * - `drafts`: drafts as `packDrafts` writes them, one after another; perhaps none.
  * - `chunk`: name of an upload (36 bytes), 0 (1 byte), offset in its body (6 bytes), then the bytes. Older
  *   gateways send files with facets too, with another number than 0.
- * - `withhold`: JSON, an array of `StreamWithholding`.
- * - `hide`: the same, if an entry is to be hidden or shown. A kind of its own, since older gateways
- *   would destroy these entries: they refuse a kind that they do not know.
+ * - `cases`: entries to be withheld, hidden or shown, deflated JSON: an array of `StreamCases`.
+ * - `withhold` and `hide`: the same, of older gateways: an array of `StreamWithholding`.
  * - `replacement`: takes the place of a deleted message, whose position is in the subject (see
  *   `replacement.ts`). A reader who finds no message at a position reads its newest replacement.
  *
  * All but replacements are published with the header `Nats-Msg-Id: PUBLISHER:NUMBER`.
  */
 import { randomFillSync } from 'node:crypto';
+import { deflateRawSync, inflateRawSync } from 'node:zlib';
 
 import type {
   MessageOrigin,
-  OrderedWithholding,
+  OrderedCases,
   Replica,
   UploadChunk,
 } from '@open-presence/gateway/replica';
 
 import { ClusterRefusal } from './check-servers.ts';
 
-const MESSAGE_KINDS = ['drafts', 'chunk', 'withhold', 'replacement', 'hide'] as const;
+const MESSAGE_KINDS = ['drafts', 'chunk', 'withhold', 'replacement', 'hide', 'cases'] as const;
 export type MessageKind = (typeof MESSAGE_KINDS)[number];
+/** What withholds, hides or shows entries. */
+export const LISTING: readonly MessageKind[] = ['cases', 'withhold', 'hide'];
 
 interface StreamMessage extends MessageOrigin {
   readonly kind: MessageKind;
@@ -123,48 +125,53 @@ export function unpackChunk(payload: Uint8Array): Chunk | undefined {
   };
 }
 
+interface StreamCases extends OrderedCases {
+  /** The first one, then how much greater each is than the one before. */
+  readonly seqs: readonly number[];
+}
+
 interface StreamWithholding {
   readonly seq: number;
   readonly reason: string;
   /** Only in a message `hide`. Without it: withheld. */
-  readonly state?: OrderedWithholding['state'];
-  /** In hex. */
-  readonly digest: string;
+  readonly state?: OrderedCases['state'];
 }
 
 /** Servers take at least 1 MiB. */
 const MAX_SIZE = 512 * 1024;
 
-/** Packs the items into as few payloads as possible; without items, into one with an empty array. */
-export function packWithholdings(items: readonly OrderedWithholding[]): Uint8Array[] {
-  const payloads: Buffer[] = [];
-  let packed: string[] = [];
-  let size = 0;
-  for (const { seq, reason, state, digest } of items) {
-    const hex = Buffer.from(digest).toString('hex');
-    const item: StreamWithholding = { seq, reason, digest: hex };
-    const text = JSON.stringify(state === 'withheld' ? item : { ...item, state });
-    size += Buffer.byteLength(text) + 1;
-    if (size > MAX_SIZE && packed.length > 0) {
-      payloads.push(Buffer.from(`[${packed.join()}]`));
-      packed = [];
-      size = Buffer.byteLength(text) + 1;
-    }
-    packed.push(text);
-  }
-  return [...payloads, Buffer.from(`[${packed.join()}]`)];
+/** Packs the cases into one payload; half a million entries or more may need several. */
+export function packCases(cases: readonly OrderedCases[]): Uint8Array[] {
+  const packed: StreamCases[] = cases.map(({ seqs, reason, state }) => {
+    const sorted = seqs.toSorted((a, b) => a - b);
+    return { reason, state, seqs: sorted.map((seq, at) => seq - (sorted[at - 1] ?? 0)) };
+  });
+  const payload = deflateRawSync(JSON.stringify(packed));
+  const [first, ...others] = cases;
+  if (payload.length <= MAX_SIZE || first === undefined) return [payload];
+  if (others.length > 0) return cases.flatMap((one) => packCases([one]));
+  const half = first.seqs.length >> 1;
+  const halves = [first.seqs.slice(0, half), first.seqs.slice(half)];
+  return half === 0 ? [payload] : halves.flatMap((seqs) => packCases([{ ...first, seqs }]));
 }
 
-export function unpackWithholding({
+export function unpackCases({
+  kind,
   payload,
   time,
 }: PlacedMessage): Parameters<Replica['withhold']>[0] {
-  const items = JSON.parse(Buffer.from(payload).toString()) as readonly StreamWithholding[];
-  return items.map(({ seq, reason, state = 'withheld', digest }) => ({
-    seq,
-    reason,
-    state,
-    time,
-    digest: Buffer.from(digest, 'hex'),
-  }));
+  if (kind !== 'cases') {
+    const items = JSON.parse(Buffer.from(payload).toString()) as readonly StreamWithholding[];
+    return items.map(({ seq, reason, state = 'withheld' }) => ({
+      seqs: [seq],
+      reason,
+      state,
+      time,
+    }));
+  }
+  const packed = JSON.parse(inflateRawSync(payload).toString()) as readonly StreamCases[];
+  return packed.map(({ seqs, reason, state }) => {
+    let last = 0;
+    return { reason, state, time, seqs: seqs.map((more) => (last += more)) };
+  });
 }

@@ -16,7 +16,7 @@ import {
   readErasures,
   readRepeats,
 } from '../../../gateway/src/stores/sqlite/replica/stream-messages.ts';
-import { type WithheldItem } from '../../../gateway/src/stores/sqlite/withholding/withheld-table.ts';
+import { type Cases } from '../../../gateway/src/stores/sqlite/withholding/withheld-table.ts';
 import { Withholder } from '../../../gateway/src/stores/sqlite/withholding/withholder.ts';
 import { Writer } from '../../../gateway/src/stores/sqlite/writer/writer.ts';
 import {
@@ -74,7 +74,7 @@ class Copy {
     writeFileSync(this.#paths.lock, '');
     const shared = new SharedState();
     this.#writer = new Writer(this.#paths, shared);
-    this.#withholder = new Withholder(this.#paths, shared);
+    this.#withholder = new Withholder(this.#paths, shared, this.#writer);
   }
 
   apply(message: PlacedMessage, left?: Replacement): void {
@@ -87,17 +87,17 @@ class Copy {
     assert.notEqual(typeof results, 'string');
   }
 
-  withhold(items: readonly WithheldItem[]): void {
-    this.#withholder.withhold(items);
+  withhold(items: readonly Cases[]): void {
+    void this.#withholder.withhold(items);
     while (this.#withholder.erase() === 'more');
   }
 
   /** The order to withhold this entry. */
-  itemOf(seq: number, reason: string): WithheldItem {
+  itemOf(seq: number, reason: string): Cases {
     using db = openForReading(this.#paths.log);
     const { salt, head, text } = new RowReader(db).entry(seq) ?? assert.fail('no entry');
-    const digest = digestOf(salt, sha256(text.subarray(head + 1, -1)));
-    return { seq, time: 5, reason, state: 'withheld', digest };
+    const digest = Buffer.from(digestOf(salt, sha256(text.subarray(head + 1, -1))));
+    return { seqs: [seq], time: 5, reason, state: 'withheld', digests: [digest.toString('hex')] };
   }
 
   textOf(seq: number): string {
@@ -170,12 +170,11 @@ describe('what is left of messages in a stream', () => {
     });
     let left: Map<number, Replacement> = new Map();
     const withheld = new Map<number, string>();
-    const withholdings: (readonly WithheldItem[])[] = [];
+    const withholdings: (readonly Cases[])[] = [];
     for (const { reason, seqs } of rounds) {
-      const items = [...seqs]
-        .filter((seq) => !withheld.has(seq))
-        .map((seq) => whole.itemOf(seq, reason));
-      for (const item of items) withheld.set(item.seq, whole.textOf(item.seq));
+      const fresh = [...seqs].filter((seq) => !withheld.has(seq));
+      const items = fresh.map((seq) => whole.itemOf(seq, reason));
+      for (const seq of fresh) withheld.set(seq, whole.textOf(seq));
       withholdings.push(items);
       whole.withhold(items);
       left = whole.replace(messages, left);

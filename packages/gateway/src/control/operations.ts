@@ -1,14 +1,10 @@
 /** What the owner of a data folder can ask for, beside a gateway or without one. */
-import { GatewayError } from '@open-presence/protocol';
+import { GatewayError, quoted } from '@open-presence/protocol';
 
 import { isJsonObject } from '../json/json-object.ts';
 import type { OperationsContext } from '../operations/context.ts';
 import { changedNames, type HiddenNames } from '../presence/hidden-names.ts';
-import {
-  previewWithholding,
-  withhold,
-  type WithholdingOrder,
-} from '../operations/withholding/withhold.ts';
+import { withhold, type WithholdingOrder } from '../operations/withholding/withhold.ts';
 import {
   textsOf,
   type WithholdingContext,
@@ -40,20 +36,11 @@ export function controlOperations(
   const { notices } = context;
   return {
     [PREVIEW_PATH]: (body, signal) =>
-      previewWithholding(
-        context,
-        { ...targetIn(body), state: stateIn(body), isRandom: isMember(body, 'random') },
-        signal,
-      ),
+      withhold(context, { ...orderIn(body), reason: undefined }, signal),
     [TEXTS_PATH]: (body, signal) =>
-      textsOf(context, { ...targetIn(body), beneath: beneathIn(body) }, signal),
+      textsOf(context, { ...targetIn(body), beneath: textIn(body, 'beneath') }, signal),
     [WITHHOLD_PATH]: (body, signal) =>
-      withhold(context, {
-        ...targetIn(body),
-        state: stateIn(body),
-        reason: reasonIn(body),
-        signal,
-      }),
+      withhold(context, { ...orderIn(body), reason: reasonIn(body) }, signal),
     async *[READ_ONLY_PATH](body) {
       const { log, mirror } = context;
       const wanted = isJsonObject(body) ? body['to'] : undefined;
@@ -110,13 +97,18 @@ function targetIn(body: unknown): WithholdingTarget {
   if (!isStrings(ids) || typeof filters !== 'string')
     throw new GatewayError('invalid-entry', '"ids" must be strings, and "filters" a query.');
   const areHidden = stateIn(body) === 'shown' || isMember(body, 'hidden');
-  return { ids, filters: new URLSearchParams(filters), areHidden };
+  const namePrefix = textIn(body, 'namePrefix');
+  return { ids, filters: new URLSearchParams(filters), areHidden, namePrefix };
 }
 
-function beneathIn(body: unknown): string | undefined {
-  const beneath = isJsonObject(body) ? body['beneath'] : undefined;
-  if (beneath === undefined || typeof beneath === 'string') return beneath;
-  throw new GatewayError('invalid-entry', '"beneath" must be the id of an entry.');
+function orderIn(body: unknown): Omit<WithholdingOrder, 'reason'> {
+  return { ...targetIn(body), state: stateIn(body), isRandom: isMember(body, 'random') };
+}
+
+function textIn(body: unknown, name: string): string | undefined {
+  const text = isJsonObject(body) ? body[name] : undefined;
+  if (text === undefined || typeof text === 'string') return text;
+  throw new GatewayError('invalid-entry', `${quoted(name)} must be a text.`);
 }
 
 function stateIn(body: unknown): WithholdingOrder['state'] {

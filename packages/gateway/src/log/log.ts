@@ -101,8 +101,8 @@ export interface Selection {
   /** Only times before this (exclusive), in ms since 1970. */
   readonly until?: number;
   readonly limit?: number;
-  /** `include`: what is withheld is given as well. */
-  readonly withheld?: 'include';
+  /** `include`: what is withheld is given as well. `all`: what is hidden is selected as if it was shown, as well. */
+  readonly withheld?: 'include' | 'all';
   /** Aborting ends the read and all work for it: its next step throws the signal's reason. */
   readonly signal?: AbortSignal;
 }
@@ -286,6 +286,16 @@ export interface Log extends AsyncDisposable {
     stored: StoredEncoding | undefined,
   ): TextRead<Uint8Array | StoredText>;
   readEntries(selection: Selection): LogRead<Entry>;
+  /** The seqs of the selected entries, some at a time, also of those that cannot be read. */
+  readSeqs(selection: Selection): AsyncGenerator<readonly Seq[], void, undefined>;
+  /** The hidden entries up to a seq, the newest first. */
+  hidden(last: Seq): readonly Seq[];
+  /** The entries up to a seq that have text which no search finds, ascending. */
+  searchedInPart(last: Seq): readonly Seq[];
+  /** The state of each of these entries that is not shown, or was not. */
+  states(seqs: readonly Seq[]): ReadonlyMap<Seq, WithholdingState>;
+  /** For the owner, the exact texts of those of these entries that are small and not erased. */
+  smallTexts(seqs: readonly Seq[]): ReadonlyMap<Seq, Uint8Array>;
   /**
    * The newest entry of each identity, and perhaps others: each once, the newest first.
    */

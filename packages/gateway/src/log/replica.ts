@@ -64,8 +64,8 @@ export interface ReplicaStart extends Omit<StreamPosition, 'stream' | 'head'> {
 export interface Orderer {
   /** Answers the client when all drafts are stored here, or are not. */
   append(client: AppendingPort, request: AppendRequest): void;
-  /** Resolves when nothing is left of what the entries said: with how many they were. */
-  withhold(items: readonly OrderedWithholding[]): Promise<number | 'unavailable'>;
+  /** Resolves with how many entries have another state, once nothing is left of what is withheld. */
+  withhold(cases: readonly OrderedCases[]): Promise<number | 'unavailable'>;
   /** Resolves when the replica has everything that any gateway had acknowledged. False if that is unknown now. */
   catchUp(): Promise<boolean>;
   /** Tells the stream why no gateway may store anything, or that all may. False if it did not confirm. */
@@ -74,10 +74,9 @@ export interface Orderer {
   readonly ended: Promise<void>;
 }
 
-/** An entry that is to be withheld, hidden or shown, and what its link was made of. */
-export interface OrderedWithholding extends Pick<Withholding, 'reason' | 'state'> {
-  readonly seq: Seq;
-  readonly digest: Uint8Array;
+/** Entries that are to be withheld, hidden or shown. */
+export interface OrderedCases extends Pick<Withholding, 'reason' | 'state'> {
+  readonly seqs: readonly Seq[];
 }
 
 /** In the thread of the stream. */
@@ -95,11 +94,11 @@ export interface Replica {
   /** In the order of the calls. */
   apply(request: ApplyRequest): Promise<ApplyResponse['applied']>;
   /**
-   * Resolves when it is decided. `erased` resolves, with the number of entries, when their text is gone.
-   * Undefined if it cannot be decided now.
+   * Resolves when all cases are listed, in one transaction. `erased` resolves with how many entries have another
+   * state, once the text of the withheld ones is gone. Undefined if they cannot be listed now.
    */
   withhold(
-    items: readonly (OrderedWithholding & Pick<Withholding, 'time'>)[],
+    cases: readonly (OrderedCases & Pick<Withholding, 'time'>)[],
   ): Promise<{ readonly erased: Promise<number> } | undefined>;
   /** What was to be erased in the stream and is. */
   erasedInStream(erased: ErasedMessages): void;

@@ -1,4 +1,4 @@
-/** Which entries their owner means: by their ids, by what they answer, or as listings select them. */
+/** Which entries their owner means: by their ids, by what they answer, by names, or as listings select them. */
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { GatewayError, OWN_MEMBERS, quoted, referencedId, seqOfId } from '@open-presence/protocol';
@@ -7,9 +7,11 @@ import { yieldPeriodically } from '../../fair-turns.ts';
 import { parseSearchSelection } from '../../intake/selection.ts';
 import { type JsonObject, toJsonObject } from '../../json/json-object.ts';
 import { facet } from '../../log/facet.ts';
-import type { Entry, Selection, Seq } from '../../log/log.ts';
+import type { Entry, Selection, Seq, WithholdingState } from '../../log/log.ts';
+import { type Term, termList, termsIn } from '../../log/text-query.ts';
+import { tokenize } from '../../search/tokenizer.ts';
 import type { OperationsContext } from '../context.ts';
-import { findEntry, readEntryText, withText } from '../find-entry.ts';
+import { findEntry, readEntryText } from '../find-entry.ts';
 import { boundedSelection } from '../read-page.ts';
 import { authorIn, previewOf } from '../text-preview.ts';
 
@@ -21,6 +23,8 @@ export type WithholdingContext = Pick<OperationsContext, 'log' | 'grammar' | 'mi
 export interface WithholdingTarget {
   /** Of these, only those that are hidden. */
   readonly areHidden: boolean;
+  /** Of these, only those by names that begin with this. */
+  readonly namePrefix: string | undefined;
   /** In any form in which the gateway gives them. */
   readonly ids: readonly string[];
   /** Parameters of listings (section 8.2). */
@@ -34,17 +38,19 @@ interface TextsTarget extends WithholdingTarget {
 
 interface SelectedEntry {
   readonly seq: Seq;
-  /** Undefined for one that cannot be read. One that is hidden has what it says. */
-  readonly entry: Entry | undefined;
+  readonly state: WithholdingState;
 }
 
 interface SelectedEntries {
   /** No entry from this one on is among them. */
   readonly before: Seq;
-  readonly entries: AsyncIterable<SelectedEntry>;
+  /** Some at a time. */
+  readonly pages: AsyncIterable<readonly SelectedEntry[]>;
 }
 
 const POLL_INTERVAL_MS = 100;
+/** Entries that are looked at together. */
+const SEQS_OF_PAGE = 256;
 const SUBJECT = 'which entries are meant';
 
 /** Throws for a target that cannot be used, and for an id that no entry has. */
@@ -55,7 +61,7 @@ export async function selectEntries(
 ): Promise<SelectedEntries> {
   // An upper bound is added to every selection, and narrows none.
   const isSelective = [...target.filters.keys()].some((name) => name !== 'before');
-  if (target.ids.length > 0 || isSelective || target.areHidden)
+  if (target.ids.length > 0 || isSelective || target.areHidden || target.namePrefix !== undefined)
     return await readTarget(context, target, signal);
   throw new GatewayError('invalid-parameter', 'Say which entries: by their ids, or by filters.');
 }
@@ -65,67 +71,142 @@ async function readTarget(
   target: WithholdingTarget & Partial<TextsTarget>,
   signal: AbortSignal,
 ): Promise<SelectedEntries> {
-  const { before, entries } = await foundBy(context, target, signal);
-  return { before, entries: withHidden(context.log, entries, target.areHidden) };
+  const { before, seqs } = await foundBy(context, target, signal);
+  return { before, pages: statesOf(context.log, seqs, target) };
 }
 
-async function* withHidden(
+async function* statesOf(
   log: OperationsContext['log'],
-  entries: AsyncIterable<SelectedEntry>,
-  areHidden: boolean,
-): AsyncGenerator<SelectedEntry> {
-  for await (const { seq, entry } of entries) {
-    const isHidden = entry?.withheld?.state === 'hidden';
-    if (isHidden) yield { seq, entry: await log.entry(seq, 'hidden') };
-    else if (!areHidden) yield { seq, entry };
+  pages: AsyncIterable<readonly Seq[]>,
+  { areHidden, namePrefix }: WithholdingTarget,
+): AsyncGenerator<readonly SelectedEntry[]> {
+  const takeTurn = yieldPeriodically();
+  for await (const seqs of pages) {
+    await takeTurn();
+    const states = log.states(seqs);
+    const all = seqs.map((seq) => ({ seq, state: states.get(seq) ?? ('shown' as const) }));
+    const found = areHidden ? all.filter(({ state }) => state === 'hidden') : all;
+    yield namePrefix === undefined ? found : await saidBy(log, found, namePrefix);
   }
+}
+
+/** Those by names that begin with this, as far as that can be read. */
+async function saidBy(
+  log: OperationsContext['log'],
+  entries: readonly SelectedEntry[],
+  namePrefix: string,
+): Promise<SelectedEntry[]> {
+  const texts = log.smallTexts(entries.map(({ seq }) => seq));
+  const found: SelectedEntry[] = [];
+  for (const one of entries) {
+    const text = texts.get(one.seq);
+    const author = text === undefined ? await authorOf(log, one) : authorIn(membersIn(text));
+    if (author?.startsWith(namePrefix) === true) found.push(one);
+  }
+  return found;
+}
+
+async function authorOf(
+  log: OperationsContext['log'],
+  { seq, state }: SelectedEntry,
+): Promise<string | undefined> {
+  const entry = state === 'withheld' ? undefined : await log.entry(seq, 'hidden');
+  return entry && authorIn(await previewOf(entry, [], OVERLAP));
+}
+
+function membersIn(text: Uint8Array): JsonObject {
+  return toJsonObject(JSON.parse(Buffer.from(text).toString()));
+}
+
+interface FoundSeqs {
+  readonly before: Seq;
+  readonly seqs: AsyncIterable<readonly Seq[]>;
 }
 
 async function foundBy(
   { log, grammar, mirror }: WithholdingContext,
-  { ids, beneath, filters }: WithholdingTarget & Partial<TextsTarget>,
+  { ids, beneath, filters, areHidden, namePrefix }: WithholdingTarget & Partial<TextsTarget>,
   signal: AbortSignal,
-): Promise<SelectedEntries> {
+): Promise<FoundSeqs> {
   if (mirror !== undefined) {
     const detail = `This is a mirror of ${mirror.origin}: withhold them there, and it follows.`;
     throw new GatewayError('misdirected', detail, { origin: mirror.origin });
   }
   const head = log.head();
-  if (ids.length > 0) return { before: head + 1, entries: entriesWith(ids, log) };
-  if (beneath !== undefined)
-    return { before: head + 1, entries: withSeqs(entriesBeneath(beneath, log, signal)) };
+  if (ids.length > 0) return { before: head + 1, seqs: seqsOf(ids, log) };
+  if (beneath !== undefined) return { before: head + 1, seqs: seqsBeneath(beneath, log, signal) };
   const wanted = await parseSearchSelection(filters, {
     grammar,
     log,
     facets: [],
     subject: SUBJECT,
   });
-  if (wanted.textQuery !== undefined) await untilSearchable(log, head, signal);
-  const selection: Selection & { readonly before: Seq } = boundedSelection(wanted, head);
-  const withheld = wanted.textQuery === undefined ? ({ withheld: 'include' } as const) : {};
-  const entries = log.readEntries({ ...selection, ...withheld, signal });
-  return { before: selection.before, entries: withSeqs(entries) };
+  const selection = { ...boundedSelection(wanted, head), withheld: 'all', signal } as const;
+  const { before } = selection;
+  if (areHidden && filters.size === Number(filters.has('before')))
+    return { before, seqs: hiddenSeqs(log, before - 1) };
+  const name = namePrefix === undefined ? undefined : nameTerm(namePrefix);
+  if (wanted.textQuery !== undefined || name !== undefined)
+    await untilSearchable(log, head, signal);
+  if (name === undefined) return { before, seqs: log.readSeqs(selection) };
+  return { before, seqs: seqsByName(log, selection, name) };
 }
 
-async function* withSeqs(entries: AsyncIterable<Entry>): AsyncGenerator<SelectedEntry> {
-  for await (const entry of entries) yield { seq: entry.metadata.seq, entry };
+async function* hiddenSeqs(
+  log: OperationsContext['log'],
+  last: Seq,
+): AsyncGenerator<readonly Seq[]> {
+  const seqs = log.hidden(last);
+  for (let at = 0; at < seqs.length; at += SEQS_OF_PAGE) yield seqs.slice(at, at + SEQS_OF_PAGE);
+}
+
+/** Letters, digits and what may be part of the same word, at the end of a text. */
+const WORD_END = /[\p{L}\p{N}\p{M}\p{S}\p{Cf}'’ʼ‘‛´＇`ʹ]+$/u;
+const PLAIN_END = /[\p{L}\p{N}]$/u;
+
+/** The words that a name has which begins with this text. Undefined where none is sure. */
+function nameTerm(text: string): Term | undefined {
+  const isPrefix = PLAIN_END.test(text);
+  const words = tokenize(isPrefix ? text : text.replace(WORD_END, ''));
+  return words.length === 0 ? undefined : { words, isPrefix };
+}
+
+/** Those that have the words, in order, and those whose words are not all searched. */
+async function* seqsByName(
+  log: OperationsContext['log'],
+  { textQuery, ...selection }: Selection & { readonly before: Seq },
+  name: Term,
+): AsyncGenerator<readonly Seq[]> {
+  const { all, none = termList([]) } = textQuery ?? {};
+  const terms = all === undefined ? [name] : [name, ...termsIn(all)];
+  yield* log.readSeqs({ ...selection, textQuery: { all: termList(terms), none } });
+  const others = textQuery === undefined ? new Set(log.searchedInPart(selection.before - 1)) : [];
+  for (const after of others) {
+    const one = { ...selection, after: after - 1, before: after + 1 };
+    if (after > (selection.after ?? 0)) yield* log.readSeqs(one);
+  }
 }
 
 /** An entry that cannot be read is found by the seq in its id. */
-async function* entriesWith(
+async function* seqsOf(
   ids: readonly string[],
   log: OperationsContext['log'],
-): AsyncGenerator<SelectedEntry> {
+): AsyncGenerator<readonly Seq[]> {
   const found = new Set<Seq>();
+  let page: Seq[] = [];
   for (const reference of ids) {
     const id = idIn(reference);
     const seq = seqOfId(id) ?? 0;
     const isPlace = seq >= 1 && seq <= log.head();
     const isUnreadable = isPlace && (await log.entry(seq)) === undefined;
-    const entry = isUnreadable ? undefined : await findEntry(log, id);
-    if (!found.has(seq)) yield { seq, entry };
+    if (!isUnreadable) await findEntry(log, id);
+    if (!found.has(seq)) page.push(seq);
     found.add(seq);
+    if (page.length < SEQS_OF_PAGE) continue;
+    yield page;
+    page = [];
   }
+  yield page;
 }
 
 function idIn(reference: string): string {
@@ -137,11 +218,11 @@ function idIn(reference: string): string {
 /** How many entries are asked for answers together. */
 const LEVEL_SIZE = 64;
 
-async function* entriesBeneath(
+async function* seqsBeneath(
   reference: string,
   log: OperationsContext['log'],
   signal: AbortSignal,
-): AsyncGenerator<Entry> {
+): AsyncGenerator<readonly Seq[]> {
   const { metadata } = await findEntry(log, idIn(reference));
   const found = new Set([metadata.id]);
   const waiting = [metadata.id];
@@ -149,11 +230,11 @@ async function* entriesBeneath(
     const answered = waiting.splice(0, LEVEL_SIZE);
     const facets = [answered.map((id) => facet('inReplyTo', id))];
     for await (const entry of log.readEntries({ facets, order: 'oldest', signal })) {
-      const { id } = entry.metadata;
+      const { id, seq } = entry.metadata;
       if (found.has(id)) continue;
       found.add(id);
       waiting.push(id);
-      yield entry;
+      yield [seq];
     }
   }
 }
@@ -173,29 +254,31 @@ const MAX_PARSED = 256 * 1024;
 const OVERLAP = 16 * 1024;
 
 /**
- * The visitors' texts in the entries, for the owner to look through, as `{"id":…,"author":…,"text":…}`: the
- * strings of an entry, a line each, or a large entry's JSON in several pieces. A target may be everything.
+ * The visitors' texts in the entries, for the owner to look through, as `{"id":…,"text":…}`: the strings of an entry,
+ * a line each, or a large entry's JSON in several pieces. A target may be everything.
  */
 export async function* textsOf(
   context: WithholdingContext,
   target: TextsTarget,
   signal: AbortSignal,
 ): AsyncGenerator<string> {
-  const { entries } = await readTarget(context, target, signal);
+  const { log } = context;
+  const { pages } = await readTarget(context, target, signal);
   const yieldTurn = yieldPeriodically();
-  for await (const { entry: found } of entries) {
-    if (found === undefined || (found.withheld?.state ?? 'hidden') !== 'hidden') continue;
-    const entry = await withText(context.log, found);
-    const { id } = entry.metadata;
-    if (entry.size <= MAX_PARSED) {
-      const members = toJsonObject(JSON.parse(await readEntryText(entry)));
-      const text = stringsIn(members).join('\n');
-      yield JSON.stringify({ id, author: authorIn(members), text });
-    } else {
-      const author = authorIn(await previewOf(entry, [], OVERLAP));
-      for await (const text of piecesOf(entry)) yield JSON.stringify({ id, author, text });
+  for await (const page of pages) {
+    const left = page.filter(({ state }) => state !== 'withheld').map(({ seq }) => seq);
+    const texts = log.smallTexts(left);
+    for (const seq of left) {
+      const text = texts.get(seq);
+      const entry = text === undefined ? await log.entry(seq, 'hidden') : undefined;
+      const isParsed = entry !== undefined && entry.size <= MAX_PARSED;
+      const whole = isParsed ? Buffer.from(await readEntryText(entry)) : text;
+      if (whole !== undefined) {
+        const members = membersIn(whole);
+        yield JSON.stringify({ id: members['id'], text: stringsIn(members).join('\n') });
+      } else if (entry !== undefined) yield* piecesOf(entry);
+      await yieldTurn();
     }
-    await yieldTurn();
   }
 }
 
@@ -217,11 +300,12 @@ function stringsIn(members: JsonObject): string[] {
 }
 
 async function* piecesOf(entry: Entry): AsyncGenerator<string> {
+  const { id } = entry.metadata;
   const decoder = new TextDecoder();
   let end = '';
   for await (const chunk of entry.chunks()) {
     const text = end + decoder.decode(chunk, { stream: true });
-    yield text;
+    yield JSON.stringify({ id, text });
     end = text.slice(-OVERLAP);
   }
 }

@@ -22,6 +22,7 @@ import type {
   TextRead,
   Withholding,
   WithholdingRange,
+  WithholdingState,
 } from '../../log/log.ts';
 import { orWithheld } from '../../log/thread.ts';
 import { portableEntry } from '../../json/portable-entry.ts';
@@ -29,13 +30,14 @@ import { openForReading, readMeta } from './database.ts';
 import type { DataPaths } from './data-paths.ts';
 import { RowReader } from './log/row-reader.ts';
 import { ChainReader } from './log/chain-reader.ts';
-import { hasDecided, lastWithheld } from './withholding/withheld-table.ts';
+import { hiddenSeqs, lastWithheld, statesOf } from './withholding/withheld-table.ts';
 import { EntryReader } from './log/entry-reader.ts';
-import { WithheldRanges } from './withholding/withheld-ranges.ts';
+import type { WithheldSeqs } from './withholding/withheld-seqs.ts';
 import { readWithholdings } from './withholding/withholding-reader.ts';
 import { Scan, type ScanOptions } from './scan.ts';
 import { countBetween, RoomCounter } from './index/counts.ts';
-import { FacetSource, type FacetSources } from './index/facet-source.ts';
+import { MAX_INDEXED_SIZE } from './index/entry-tokens.ts';
+import { FacetSource, type FacetSources, meetsNow } from './index/facet-source.ts';
 import { FRAME_JOINER, FrameReader, kindOf } from './index/frames.ts';
 import { IndexReader } from './index/index-database.ts';
 import { newestOfIdentities } from './index/newest-of-identities.ts';
@@ -45,6 +47,16 @@ import type { SeqRange, SeqSource } from './seq-source.ts';
 import type { SharedState } from './shared-state.ts';
 
 const NO_SEPARATOR = new Uint8Array(0);
+const SEQS_OF_PAGE = 512;
+
+function filtered(source: SeqSource, isWanted: (seq: Seq) => boolean): SeqSource {
+  return {
+    async page(from, limit) {
+      const { seqs, next } = await source.page(from, limit);
+      return { seqs: seqs.filter(isWanted), next };
+    },
+  };
+}
 
 /** The reading half of a log. */
 export class LogReader {
@@ -57,7 +69,8 @@ export class LogReader {
   readonly #entries: EntryReader;
   readonly #chain: ChainReader;
   readonly #rooms: RoomCounter;
-  readonly #withheld: WithheldRanges;
+  readonly #withheld: WithheldSeqs;
+  readonly #onStale: (frame: number) => void;
 
   /** `port`: leads to the thread of the index. */
   constructor(paths: DataPaths, shared: SharedState, port: MessagePort) {
@@ -74,7 +87,8 @@ export class LogReader {
     this.#entries = new EntryReader(rows, paths);
     this.#chain = new ChainReader(rows, this.#entries);
     this.#rooms = new RoomCounter(this.#facets);
-    this.#withheld = new WithheldRanges(this.#log);
+    this.#withheld = rows.withheld;
+    this.#onStale = (staleFrame) => port.postMessage({ staleFrame } satisfies FromReader);
   }
 
   writable(): boolean {
@@ -88,7 +102,7 @@ export class LogReader {
 
   /** Whether `withheld` has come as far as what is decided. */
   protected hasAllWithheld(): boolean {
-    return !hasDecided(this.#log) && lastWithheld(this.#log) <= this.withheld();
+    return lastWithheld(this.#log) <= this.withheld();
   }
 
   withholdings(range: WithholdingRange): AsyncGenerator<Withholding, void, undefined> {
@@ -142,7 +156,8 @@ export class LogReader {
     stored?: StoredEncoding,
   ): TextRead<Uint8Array | StoredText> {
     const kind = joiner === FRAME_JOINER ? kindOf(selection) : undefined;
-    const frames = kind && new FrameReader(this.#facets.index, this.#log, kind);
+    const frames =
+      kind && new FrameReader(this.#facets.index, this.#log, { kind, onStale: this.#onStale });
     const options = { ...this.#scanOptions(selection), frames };
     const scan = new Scan(options);
     const texts = this.#scanTexts(scan, options, joiner, stored);
@@ -151,6 +166,37 @@ export class LogReader {
 
   readEntries(selection: Selection): LogRead<Entry> {
     return this.#scanEntries({ ...this.#scanOptions(selection), frames: undefined });
+  }
+
+  async *readSeqs(selection: Selection): AsyncGenerator<readonly Seq[], void, undefined> {
+    const { signal } = selection;
+    const options = { ...this.#scanOptions(selection), frames: undefined, rows: SEQS_OF_PAGE };
+    const takeTurn = yieldPeriodically(signal);
+    for (const scan = new Scan(options); scan.hasNext;) {
+      const page = await scan.nextPage();
+      if (page.seqs.length > 0) yield page.seqs;
+      scan.advance(page);
+      await takeTurn();
+      signal?.throwIfAborted();
+    }
+  }
+
+  hidden(last: Seq): readonly Seq[] {
+    return hiddenSeqs(this.#log, last);
+  }
+
+  searchedInPart(last: Seq): readonly Seq[] {
+    return this.rows.withLarge(MAX_INDEXED_SIZE, last);
+  }
+
+  states(seqs: readonly Seq[]): ReadonlyMap<Seq, WithholdingState> {
+    return statesOf(this.#log, seqs);
+  }
+
+  smallTexts(seqs: readonly Seq[]): ReadonlyMap<Seq, Uint8Array> {
+    const rows = this.rows.storedRows(seqs);
+    const small = rows.filter(({ large, isErased }) => large === undefined && !isErased);
+    return new Map(small.map(({ seq, text }) => [seq, text]));
   }
 
   linkAt(seq: Seq): string {
@@ -162,7 +208,7 @@ export class LogReader {
   }
 
   readRanked(query: RankedQuery): LogRead<RankedEntry> {
-    return this.#entriesOf(this.#queries.ranked(query, this.#range(query)), query.signal);
+    return this.#entriesOf(this.#queries.ranked(query, this.#range(query)), query);
   }
 
   readNewestOfIdentities(query: NewestQuery): AsyncGenerator<Entry, void, undefined> {
@@ -276,14 +322,16 @@ export class LogReader {
 
   async *#entriesOf(
     results: LogRead<RankedResult>,
-    signal: AbortSignal | undefined,
+    { facets, signal }: Pick<RankedQuery, 'facets' | 'signal'>,
   ): LogRead<RankedEntry> {
+    const meets = meetsNow(this.rows, facets, false);
     const yieldTurn = yieldPeriodically(signal);
     try {
       for (let step = await results.next(); ; step = await results.next()) {
         if (step.done === true) return step.value;
         signal?.throwIfAborted();
         const { seq, next, rankedFrom } = step.value;
+        if (meets?.(seq) === false) continue;
         const shown = this.#entriesAt([seq], { withheld: this.#withheld });
         for await (const entry of shown) yield { ...entry, next, rankedFrom };
         await yieldTurn();
@@ -296,7 +344,7 @@ export class LogReader {
   #scanOptions(selection: Selection): Omit<ScanOptions, 'frames'> {
     const { order, limit = Number.POSITIVE_INFINITY, signal } = selection;
     const range = this.#range(selection);
-    const withheld = selection.withheld === 'include' ? undefined : this.#withheld;
+    const withheld = selection.withheld === undefined ? this.#withheld : undefined;
     const source = this.#source(selection, range);
     return { ...range, order, limit, signal, source, withheld };
   }
@@ -305,11 +353,15 @@ export class LogReader {
     { facets: wanted, textQuery, order, signal, withheld }: Selection,
     range: SeqRange,
   ): SeqSource | undefined {
-    const facets = withheld === 'include' ? orWithheld(wanted) : wanted;
-    if (textQuery !== undefined)
-      return this.#queries.matches({ textQuery, facets, order, signal }, range);
-    if (facets.length === 0) return undefined;
-    return new FacetSource(this.#facets, { facets, order, signal, ...range });
+    const facets = withheld === undefined ? wanted : orWithheld(wanted);
+    const all = withheld === 'all';
+    if (textQuery === undefined && facets.length === 0) return undefined;
+    const source =
+      textQuery === undefined
+        ? new FacetSource(this.#facets, { facets, order, signal, withheld, ...range })
+        : this.#queries.matches({ textQuery, facets, order, signal, all }, range);
+    const meets = meetsNow(this.rows, facets, withheld === 'include');
+    return meets === undefined ? source : filtered(source, meets);
   }
 
   #range({

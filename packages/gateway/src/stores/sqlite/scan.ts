@@ -15,7 +15,7 @@
 import type { Order, ReadEnd, ReadPosition, Seq } from '../../log/log.ts';
 import type { Frame, FrameReader } from './index/frames.ts';
 import type { SeqPage, SeqRange, SeqSource } from './seq-source.ts';
-import type { WithheldRanges } from './withholding/withheld-ranges.ts';
+import type { WithheldSeqs } from './withholding/withheld-seqs.ts';
 
 /** Bytes that a page of texts should have, and the rows of the first page. */
 const PAGE_SIZE = 128 * 1024;
@@ -31,7 +31,9 @@ export interface ScanOptions extends SeqRange {
   /** Finds the seqs, if the selection has not all of the range. */
   readonly source: SeqSource | undefined;
   /** Leaves out what is withheld. */
-  readonly withheld: WithheldRanges | undefined;
+  readonly withheld: WithheldSeqs | undefined;
+  /** Seqs of a page, if no texts are read. */
+  readonly rows?: number;
   /** The frames of the selected kind, if frames can be used. */
   readonly frames: FrameReader | undefined;
 }
@@ -46,7 +48,7 @@ export class Scan {
   #next: Seq | undefined;
   #left: number;
   #last: Seq | undefined;
-  #rows = FIRST_PAGE_ROWS;
+  #rows: number;
   #pageStart: ReadPosition | undefined;
   /** The first entry of the frame that was skipped last. */
   #skippedTo: Seq = Infinity;
@@ -54,7 +56,8 @@ export class Scan {
   constructor(options: ScanOptions) {
     this.#options = options;
     this.#left = options.limit;
-    const { low, high, order } = options;
+    const { low, high, order, rows = FIRST_PAGE_ROWS } = options;
+    this.#rows = rows;
     if (low <= high) this.#next = order === 'newest' ? high : low;
   }
 

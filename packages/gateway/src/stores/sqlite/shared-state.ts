@@ -10,6 +10,7 @@ const NUMBERS = [
   'withheld',
   'withheldInLog',
   'derivedWithheld',
+  'derivedErased',
   'messagesBehind',
   'missingServers',
   'completeAt',
@@ -34,12 +35,14 @@ export class SharedState {
   declare indexVersion: number;
   /** The time of the newest entry. Only the writer sets it. */
   declare newestTime: number;
-  /** The newest withholding that readers know: nothing derived has its entry any more. */
+  /** The newest withholding that readers know: counts and searches know it too. */
   declare withheld: number;
   /** The newest withholding in the log. Set by the writer only, as the one before. */
   declare withheldInLog: number;
-  /** Entries up to this withholding were removed from the index. Set by its thread. */
+  /** The index leaves out, or has again, entries up to this case. Set by its thread, as the next one. */
   declare derivedWithheld: number;
+  /** The index has no text of what was withheld up to this case. */
+  declare derivedErased: number;
   /** How many messages of its stream a cluster's copy lacks. Only the stream's thread sets this and the next ones. */
   declare messagesBehind: number;
   /** How many servers of the stream do not have all of it, as far as is known. */

@@ -126,9 +126,10 @@ export class SqliteLog extends LogReader implements Log {
     state: WithholdingState = 'withheld',
   ): Promise<number> {
     this.#writer.flush();
-    const entries = seqs.map((seq) => ({ seq, reason, state, time: undefined }));
-    const stored = { paths: this.#paths, log: this.rows };
-    return await withholdEntries(entries, stored, (items) => this.#calls.call('withhold', items));
+    const cases = { seqs: [...new Set(seqs)], reason, state, time: undefined };
+    // Each copy of a cluster's log knows the digests by itself.
+    const stored = this.isShared ? undefined : { paths: this.#paths, log: this.rows };
+    return await withholdEntries([cases], stored, (all) => this.#calls.call('withhold', all));
   }
 
   async caughtUp(): Promise<void> {

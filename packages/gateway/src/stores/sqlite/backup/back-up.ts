@@ -38,13 +38,11 @@ import { rowEraser } from '../log/row-writer.ts';
 import type { VerifyEvent } from '../log/verify.ts';
 import { flushFolder, makeFolder } from '../prepare-folder.ts';
 import { readWithholdings } from '../withholding/withholding-reader.ts';
-import { rangeMarker } from '../withholding/withheld-ranges.ts';
 import {
-  caseLister,
-  hasDecided,
   lastWithheld,
-  takeDecided,
-  unfinished,
+  listCases,
+  setErased,
+  unerased,
   withheldLookup,
 } from '../withholding/withheld-table.ts';
 import { assertPlain, copyFlushed, flushFile } from './copy-file.ts';
@@ -199,31 +197,24 @@ async function withholdSince(
   paths: DataPaths,
 ): Promise<void> {
   const rows = new RowReader(copy);
-  const list = caseLister(copy);
-  while (hasDecided(copy)) for (const item of takeDecided(copy)) list(item);
   const range = { order: 'oldest', after: lastWithheld(copy) } as const;
   const read = readWithholdings(source, new RowReader(source), range, Infinity);
   const cases = await Array.fromAsync(read);
   const lookup = withheldLookup(source);
-  const head = rows.lastSeq();
   const find = copy.prepare('SELECT name FROM large WHERE seq = ?');
   const erase = rowEraser(copy, rows);
-  const markRange = rangeMarker(copy);
   transact(copy, () => {
-    for (const { metadata, time, reason, state } of cases) {
+    for (const { metadata, ...one } of cases) {
       const { seq } = metadata;
-      const digest = lookup(seq)?.digest ?? new Uint8Array();
-      if (seq <= head) list({ seq, time, reason, state, digest });
+      const digest = Buffer.from(lookup(seq)?.digest ?? '').toString('hex');
+      listCases(copy, { ...one, seqs: [seq], digests: [digest] });
     }
-    for (const { seq, state } of unfinished(copy)) {
-      // The gateway that opens the backup finishes to hide and to show.
-      if (state !== 'withheld') continue;
+    for (const { seq } of unerased(copy)) {
       const name = find.get(seq)?.['name'];
       if (isLargeName(String(name))) removeUpload(paths, String(name));
       erase(seq);
-      markRange(seq, true);
     }
-    copy.exec('UPDATE withheld SET isErased = 1 WHERE isErased = 0');
+    setErased(copy, lastWithheld(copy));
   });
 }
 

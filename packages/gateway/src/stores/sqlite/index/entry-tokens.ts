@@ -18,7 +18,7 @@ const FACET_MARK = '\uf8fe';
 
 const FACET_DIGITS = 2 * FACET_SIZE;
 /** Bytes of a body whose words are indexed (PROTOCOL.md section 14.1). */
-const MAX_INDEXED_SIZE = 1024 * 1024;
+export const MAX_INDEXED_SIZE: number = 1024 * 1024;
 
 /** The words of small entries. */
 export class EntryWords {

@@ -12,6 +12,7 @@ import { Turns } from '../../../fair-turns.ts';
 import { isDerived } from '../../../log/concern.ts';
 import { FACET_SIZE, type Facet, type FacetCondition, facetsIn } from '../../../log/facet.ts';
 import type { Order, Seq } from '../../../log/log.ts';
+import { readable } from '../database.ts';
 import type { RowReader, SeqSpan } from '../log/row-reader.ts';
 import type { PageOf, SeqPage, SeqRange, SeqSource } from '../seq-source.ts';
 import type { SharedState } from '../shared-state.ts';
@@ -38,6 +39,8 @@ export interface FacetQuery extends SeqRange {
   readonly facets: readonly FacetCondition[];
   readonly order: Order;
   readonly signal: AbortSignal | undefined;
+  /** `include`: as `Selection.withheld`; `all`: hidden entries as if they were shown. */
+  readonly withheld: 'include' | 'all' | undefined;
 }
 
 export class FacetSource implements SeqSource {
@@ -66,7 +69,9 @@ export class FacetSource implements SeqSource {
   *#find(wanted: PageOf, part: number | undefined): SearchSteps<SeqPage> {
     const { index } = this.#sources;
     try {
-      if (part !== undefined) return yield* new Matches(index, this.#match, part).page(wanted);
+      const all = this.#query.withheld !== undefined;
+      if (part !== undefined)
+        return yield* new Matches(index, this.#match, { part, all }).page(wanted);
     } catch (error) {
       index.failed(error);
     }
@@ -79,7 +84,8 @@ export class FacetSource implements SeqSource {
     const from = isNewest ? Math.max(low, high - this.#window + 1) : low;
     const to = isNewest ? high : Math.min(high, low + this.#window - 1);
     this.#window = Math.min(MAX_WINDOW, 2 * this.#window);
-    const found = yield* seqsWith(this.#sources, this.#query.facets, { from, to });
+    const { facets, withheld } = this.#query;
+    const found = yield* seqsWith(this.#sources, facets, { from, to, all: withheld === 'all' });
     const seqs = (isNewest ? found.toReversed() : found).slice(0, limit);
     const end = isNewest ? from : to;
     const last = (found.length > limit ? seqs.at(-1) : undefined) ?? end;
@@ -87,20 +93,48 @@ export class FacetSource implements SeqSource {
   }
 }
 
-/** The entries of a span that meet all conditions, ascending, by their rows. Leaves out what cannot be read. */
+/**
+ * The entries of a span that meet all conditions, ascending, by their rows. Leaves out what cannot be read. `all`: hidden
+ * entries as if they were shown.
+ */
 export function* seqsWith(
   { log }: Pick<FacetSources, 'log'>,
   conditions: readonly FacetCondition[],
-  span: SeqSpan,
+  { all = false, ...span }: SeqSpan & { readonly all?: boolean },
 ): SearchSteps<Seq[]> {
   const seqs: Seq[] = [];
   const isDeep = conditions.some(hasDerived);
   for (const row of log.rows(span)) {
     if (row.seq % STEP === 0) yield;
-    const facets = isDeep ? Buffer.concat([row.facets, log.answered.derived(row)]) : row.facets;
-    if (testsOf(conditions).every((test) => test(facets))) seqs.push(row.seq);
+    const own = all && row.withheld?.state === 'hidden' ? row.storedFacets : row.facets;
+    const facets = isDeep ? Buffer.concat([own, log.answered.derived(row)]) : own;
+    if (meets(facets, conditions)) seqs.push(row.seq);
   }
   return seqs;
+}
+
+function meets(facets: Buffer, conditions: readonly FacetCondition[]): boolean {
+  return testsOf(conditions).every((test) => test(facets));
+}
+
+/**
+ * Tells of entries that the index finds whether they meet the conditions now: it has all facets of hidden entries, and
+ * of answers who is hidden in what they answer. Undefined where it tells enough.
+ */
+export function meetsNow(
+  log: RowReader,
+  conditions: readonly FacetCondition[],
+  isIncluding: boolean,
+): ((seq: Seq) => boolean) | undefined {
+  const isDeep = conditions.some(hasDerived);
+  if (!isDeep && !isIncluding) return undefined;
+  return (seq) => {
+    if (log.withheld.follow().isEmpty || (!isDeep && !log.withheld.has(seq))) return true;
+    const row = readable(() => log.entry(seq));
+    if (row === undefined) return true;
+    const facets = isDeep ? Buffer.concat([row.facets, log.answered.derived(row)]) : row.facets;
+    return meets(facets, conditions);
+  };
 }
 
 function hasDerived(condition: FacetCondition): boolean {

@@ -22,7 +22,6 @@ import { StorageFault } from '../../../storage-fault.ts';
 import type { EntryRow } from '../log/entry-row.ts';
 import type { RowReader } from '../log/row-reader.ts';
 import type { SharedState } from '../shared-state.ts';
-import type { WithheldRanges } from '../withholding/withheld-ranges.ts';
 import type { IndexReader } from './index-database.ts';
 
 /** A frame ends at this many bytes of entries. Only its last entry exceeds that. */
@@ -72,29 +71,28 @@ export type FramedEntry = Pick<EntryRow, 'kind' | 'seq' | 'size' | 'large'>;
 export interface FramedLog {
   readonly log: RowReader;
   readonly shared: SharedState;
-  readonly withheld: WithheldRanges;
 }
+
+const FOUND = 'SELECT number, kind, first, last, previous FROM frames';
 
 /** Makes frames, in the thread of the index. */
 export class FrameMaker {
   readonly #log: RowReader;
   readonly #shared: SharedState;
-  readonly #withheld: WithheldRanges;
   readonly #insert: StatementSync;
-  readonly #overlapping: StatementSync;
+  readonly #all: StatementSync;
+  readonly #one: StatementSync;
   readonly #remove: StatementSync;
   readonly #open = new Map<Kind, OpenFrame>();
   readonly #last = new Map<Kind, Seq>();
   readonly #wanted: WantedFrame[] = [];
 
-  constructor(db: DatabaseSync, { log, shared, withheld }: FramedLog) {
+  constructor(db: DatabaseSync, { log, shared }: FramedLog) {
     this.#log = log;
     this.#shared = shared;
-    this.#withheld = withheld;
     this.#insert = db.prepare('INSERT INTO frames VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)');
-    this.#overlapping = db.prepare(
-      'SELECT number, kind, first, last, previous FROM frames WHERE first <= ? AND last >= ?',
-    );
+    this.#all = db.prepare(FOUND);
+    this.#one = db.prepare(`${FOUND} WHERE number = ?`);
     this.#remove = db.prepare('DELETE FROM frames WHERE number = ?');
   }
 
@@ -122,18 +120,26 @@ export class FrameMaker {
     return wanted !== undefined;
   }
 
-  /** Removes the frames that have this entry, in the caller's transaction. They are made again later. */
-  removeWith(seq: Seq): void {
-    for (const frame of this.#overlapping.all(seq, seq) as unknown as Frame[]) {
-      this.#remove.run(frame.number);
-      this.#wanted.push({ ...frame, seqs: () => seqsOf(this.#log, frame) });
-    }
+  /** Removes the frames that have one of these entries, ascending, in the caller's transaction. They are made again later. */
+  removeWith(seqs: readonly Seq[]): void {
+    for (const frame of this.#all.all() as unknown as Frame[])
+      if (seqs.some((seq) => seq >= frame.first && seq <= frame.last)) this.#renew(frame);
+  }
+
+  /** Makes the frame with this number again, later. Until then, the rows are read. */
+  renew(number: number): void {
+    for (const frame of this.#one.all(number) as unknown as Frame[]) this.#renew(frame);
+  }
+
+  #renew(frame: Frame): void {
+    this.#remove.run(frame.number);
+    this.#wanted.push({ ...frame, seqs: () => seqsOf(this.#log, frame) });
   }
 
   #make({ kind, previous, seqs: seqsIn }: WantedFrame): void {
     const known = this.#shared.withheldInLog;
     const all = seqsIn();
-    const seqs = this.#withheld.shown(all);
+    const seqs = this.#log.withheld.shown(all);
     if (seqs.length === 0) return;
     const text = this.#log.joinTexts(seqs.toReversed(), FRAME_JOINER);
     // One of them cannot be read.
@@ -166,25 +172,35 @@ export function inflated(deflated: Uint8Array): Buffer {
 
 const NEWEST = `SELECT number, kind, first, last, previous, count, known, size, crc, joined
   FROM frames WHERE kind = ? AND last <= ? ORDER BY last DESC LIMIT 1`;
-const LATER = 'SELECT 1 FROM withheld WHERE seq BETWEEN ? AND ? AND number > ? LIMIT 1';
+/** Finds a case that a frame does not know. */
+export const LATER = 'SELECT 1 FROM withheld WHERE seq BETWEEN ? AND ? AND number > ? LIMIT 1';
 
 /** Reads the frames of one kind, in the thread of a listing, newest first. */
 export class FrameReader {
   readonly #index: IndexReader;
   readonly #kind: Kind;
   readonly #later: StatementSync;
+  readonly #onStale: (number: number) => void;
 
-  constructor(index: IndexReader, log: DatabaseSync, kind: Kind) {
+  /** `onStale`: called with a frame that is to be made again. */
+  constructor(
+    index: IndexReader,
+    log: DatabaseSync,
+    { kind, onStale }: { readonly kind: Kind; readonly onStale: (number: number) => void },
+  ) {
     this.#index = index;
     this.#kind = kind;
     this.#later = log.prepare(LATER);
+    this.#onStale = onStale;
   }
 
   /** The newest frame that ends at `last` or before, if it can be used. */
   find(last: Seq): Frame | undefined {
     const found = this.#index.read((index) => index.statement(NEWEST).get(this.#kind, last));
     const frame = found as Frame | undefined;
-    return frame !== undefined && this.#isUsable(frame) ? frame : undefined;
+    if (frame === undefined || this.#isUsable(frame)) return frame;
+    this.#onStale(frame.number);
+    return undefined;
   }
 
   /** Undefined if the frame was made again since. */

@@ -14,7 +14,7 @@ import { isSpoiled, openForReading, readPragma } from '../database.ts';
 import type { SharedState } from '../shared-state.ts';
 
 /** Must change with the tables, with the tokenizer, and with which values are searched. */
-const INDEX_FORMAT = 1;
+const INDEX_FORMAT = 2;
 
 const TABLES = `
   CREATE TABLE counts (
@@ -26,14 +26,18 @@ const TABLES = `
     time INTEGER NOT NULL,
     PRIMARY KEY (part, kind, room)
   ) WITHOUT ROWID, STRICT;
+  -- Withheld and hidden entries: searches and counts leave these out. isErased: their words and facets are not in
+  -- the index.
+  CREATE TABLE left_out (seq INTEGER PRIMARY KEY, isErased INTEGER NOT NULL) STRICT;
   -- One row. position: the newest entry in the index. link: that of this entry, in hex. merged: how many parts
-  -- are full and merged.
+  -- are full and merged. known: the newest case that left_out has.
   CREATE TABLE state (
     log TEXT NOT NULL,
     partSize INTEGER NOT NULL,
     position INTEGER NOT NULL,
     link TEXT,
-    merged INTEGER NOT NULL
+    merged INTEGER NOT NULL,
+    known INTEGER NOT NULL
   ) STRICT;
   -- See frames.ts. previous: the last entry of the kind before the frame if that is known, else the seq before the
   -- frame. known: the newest withholding when it was made. crc: of the text; joined: of a joiner and the text. A
@@ -60,6 +64,7 @@ export interface IndexState {
   readonly position: Seq;
   readonly link: string | null;
   readonly merged: number;
+  readonly known: number;
 }
 
 /** For the one thread that writes. The file may be new, and have no tables. */
@@ -78,7 +83,7 @@ export function openIndexForWriting(file: string): DatabaseSync {
 
 export function createIndex(db: DatabaseSync, log: string, partSize: number): void {
   db.exec(`BEGIN; ${TABLES}; PRAGMA user_version = ${INDEX_FORMAT}; COMMIT`);
-  db.prepare('INSERT INTO state VALUES (?, ?, 0, NULL, 0)').run(log, partSize);
+  db.prepare('INSERT INTO state VALUES (?, ?, 0, NULL, 0, 0)').run(log, partSize);
   // A reader may go on with a frame of an index that was there before.
   db.prepare("INSERT INTO sqlite_sequence VALUES ('frames', ?)").run(1000 * Date.now());
 }

@@ -11,13 +11,13 @@ import {
   type FaultCause,
   StorageFault,
 } from '../../../storage-fault.ts';
+import type { Seq } from '../../../log/log.ts';
 import { answerCall } from '../../../thread-call.ts';
 import { isSpoiled, openForReading, readMeta, removeDatabase } from '../database.ts';
 import { RowReader } from '../log/row-reader.ts';
 import { flushFolder } from '../prepare-folder.ts';
 import { StoreThread } from '../store-thread.ts';
-import { WithheldRanges } from '../withholding/withheld-ranges.ts';
-import { unfinished } from '../withholding/withheld-table.ts';
+import { unerased } from '../withholding/withheld-table.ts';
 import { IndexReader } from './index-database.ts';
 import { IndexWriter } from './index-writer.ts';
 import type { FromReader } from './search-calls.ts';
@@ -32,10 +32,9 @@ const thread = new StoreThread();
 const { paths, shared } = thread;
 const database = openForReading(paths.log, 256);
 const log = new RowReader(database);
-const withheld = new WithheldRanges(database);
-const source = { paths, shared, log, withheld, logId: String(readMeta(database, 'name') ?? '') };
+const source = { paths, shared, log, logId: String(readMeta(database, 'name') ?? '') };
 const reader = new IndexReader(paths, shared, onSpoiled);
-const searching = { index: reader, shared, withheld };
+const searching = { index: reader, shared, withheld: log.withheld };
 let writer: IndexWriter | undefined;
 /** The version of the index that is not what was written. */
 let spoiled: number | undefined;
@@ -43,10 +42,12 @@ let woken = Promise.withResolvers<void>();
 let isWatching = false;
 /** When the next entries are indexed at the earliest. Undefined if there are none. */
 let dueAt: number | undefined;
+/** What is being erased: all cases up to the last one. */
+let erasing: { readonly last: number; readonly steps: Generator<void> } | undefined;
 
 try {
   // What was withheld before a kill is found by nobody from the start on.
-  await replaceWithheld();
+  followCases();
   // If more entries than a part has are not indexed, reading the log instead would take long.
   const index = opened();
   while (behind() >= shared.partSize) {
@@ -70,6 +71,7 @@ thread.serve((client) => {
     if ('call' in message) void answerCall(client, message, searches);
     else if ('endOfSearch' in message) searches.end(message.endOfSearch);
     else if ('callerEndedOf' in message) searches.callerEnded(message.callerEndedOf);
+    else if ('staleFrame' in message) renewFrame(message.staleFrame);
     else onSpoiled(message.spoiledIndex);
   });
 });
@@ -107,12 +109,24 @@ function removeSpoiled(): void {
   removeIndex({ code: 'CHANGED', message: `"${paths.index}" has changed.` });
 }
 
+function renewFrame(number: number): void {
+  try {
+    writer?.renewFrame(number);
+    wake();
+  } catch (error) {
+    assertStorageFault(error);
+    onOutcome(error);
+  }
+}
+
 function removeIndex(cause: FaultCause): void {
   shared.indexed = 0;
   writer?.[Symbol.dispose]();
   writer = undefined;
   removeDatabase(paths.index);
   flushFolder(paths.folder);
+  erasing = undefined;
+  shared.derivedErased = shared.derivedWithheld;
   thread.report('derived', cause);
   thread.report('derived', undefined);
 }
@@ -127,25 +141,52 @@ function onOutcome(fault?: Error): void {
 async function next(): Promise<void> {
   woken = Promise.withResolvers();
   removeSpoiled();
-  await replaceWithheld();
-  if (follow(opened()) || opened().work()) await nextTick();
+  followCases();
+  const isErasing = erase();
+  if (follow(opened()) || isErasing || opened().work()) await nextTick();
   else await untilWoken();
 }
 
-/** Readers are told after the index has nothing of them any more. Shown entries are indexed again. */
-async function replaceWithheld(): Promise<void> {
+/** Leaves out what is withheld or hidden now, before readers are told, and has again what is shown. */
+function followCases(): void {
   const last = shared.withheldInLog;
   if (shared.derivedWithheld === last) return;
+  unlessFull(() => opened().followCases());
+  shared.derivedWithheld = last;
+}
+
+/** Erases some of what is withheld. Returns whether there may be more. */
+function erase(): boolean {
+  const last = shared.derivedWithheld;
+  if (shared.derivedErased === last) return false;
+  unlessFull(() => {
+    erasing ??= { last, steps: opened().erase(unerasedUpTo(last)) };
+    try {
+      if (erasing.steps.next().done !== true) return;
+    } catch (error) {
+      erasing = undefined;
+      throw error;
+    }
+    shared.derivedErased = erasing.last;
+    erasing = undefined;
+  });
+  return shared.derivedErased !== last;
+}
+
+/** What was listed since is not left out yet. */
+function unerasedUpTo(last: number): Seq[] {
+  return unerased(database).flatMap(({ number, seq }) => (number <= last ? [seq] : []));
+}
+
+/** On a full disk, nothing can be taken out of the index, but all of it can be removed. */
+function unlessFull(work: () => void): void {
   try {
-    const seqs = unfinished(database).map(({ seq }) => seq);
-    for (const _ of opened().replace(seqs)) await nextTick();
+    work();
   } catch (error) {
     assertStorageFault(error);
     if (error instanceof StorageFault) throw error;
-    // On a full disk, nothing can be taken out of the index, but all of it can be removed.
     removeIndex(causeOf(error));
   }
-  shared.derivedWithheld = last;
 }
 
 /** Indexes the next entries if they are due. Returns whether it did. */
@@ -174,7 +215,7 @@ async function untilWoken(): Promise<void> {
 async function watch(): Promise<void> {
   const { head, withheldInLog } = shared;
   isWatching = true;
-  if (behind() <= 0 && shared.derivedWithheld === withheldInLog) await shared.headMoved(head);
+  if (behind() <= 0 && shared.derivedErased === withheldInLog) await shared.headMoved(head);
   isWatching = false;
   wake();
 }

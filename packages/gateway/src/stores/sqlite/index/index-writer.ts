@@ -18,7 +18,7 @@ import {
   tableOf,
 } from './index-database.ts';
 import { type FramedEntry, type FramedLog, FrameMaker } from './frames.ts';
-import { anyFacet } from './match-query.ts';
+import { anyFacet, SHOWN } from './match-query.ts';
 
 /** Entries, and approximate bytes of text and facets, in a step. */
 const STEP_ENTRIES = 2048;
@@ -36,10 +36,6 @@ export interface IndexedLog extends FramedLog {
   readonly logId: string;
 }
 
-interface CountedRoom extends Pick<EntryRow, 'kind' | 'room'> {
-  readonly part: number;
-}
-
 export class IndexWriter implements Disposable {
   readonly #source: IndexedLog;
   readonly #db: DatabaseSync;
@@ -49,6 +45,8 @@ export class IndexWriter implements Disposable {
   /** Parts that are full and merged. */
   #merged: number;
   #merging: Generator<void, void, undefined> | undefined;
+  /** The newest case that is followed. */
+  #known: number;
   position: Seq;
 
   constructor(source: IndexedLog, db: DatabaseSync) {
@@ -56,9 +54,10 @@ export class IndexWriter implements Disposable {
     this.#db = db;
     this.#statements = new Statements(db);
     this.#frames = new FrameMaker(db, source);
-    const { position = 0, merged = 0 } = readState(db) ?? {};
+    const { position = 0, merged = 0, known = 0 } = readState(db) ?? {};
     this.position = position;
     this.#merged = merged;
+    this.#known = known;
   }
 
   /** Goes on with what is there if it is of this log. */
@@ -86,9 +85,11 @@ export class IndexWriter implements Disposable {
       let size = 0;
       for (const row of log.rows({ from, to: last })) {
         tally.add(row);
-        const { kind, seq, size: bytes, large } = row;
+        const { kind, seq, size: bytes, large, withheld } = row;
         added.push({ kind, seq, size: bytes, large });
-        size += this.#insert(row);
+        const whole = this.#whole(row);
+        size += this.#insert(whole);
+        if (withheld !== undefined) this.#leaveOut(seq, whole === row);
         if (size >= STEP_SIZE) last = row.seq;
         if (size >= STEP_SIZE) break;
       }
@@ -117,41 +118,52 @@ export class IndexWriter implements Disposable {
   }
 
   /**
-   * Indexes these entries again, and those that answer them: a facet of an answer names the author of what it
-   * answers. Afterwards, no file has anything of them that is not in the log any more.
+   * Takes over, in one transaction, which entries are left out by now: all text of hidden ones stays, and that of
+   * withheld ones until `erase` is done.
    */
-  *replace(seqs: readonly Seq[]): Generator<void, void, undefined> {
-    const { shared, log } = this.#source;
-    const own = new Set(seqs.filter((seq) => seq <= this.position));
-    const answers = yield* this.#answersTo([...own]);
+  followCases(): void {
+    const { last, out, back } = this.#source.log.withheld.changesAfter(this.#known);
+    if (last === this.#known) return;
+    transact(this.#db, () => {
+      const shown = this.#indexed(out, 'isErased IS NULL');
+      const erased = this.#indexed(back, 'isErased = 1');
+      const hidden = [...this.#indexed(back, 'isErased = 0'), ...erased];
+      this.#statements
+        .get('INSERT INTO left_out SELECT value, 0 FROM json_each(?)')
+        .run(JSON.stringify(shown));
+      this.#statements
+        .get('DELETE FROM left_out WHERE seq IN (SELECT value FROM json_each(?))')
+        .run(JSON.stringify(hidden));
+      for (const seq of erased) this.#indexAgain(seq);
+      this.#count(shown, -1);
+      this.#count(hidden, 1);
+      this.#statements.get('UPDATE state SET known = ?').run(last);
+    });
+    this.#known = last;
+  }
+
+  /**
+   * Removes the words and facets of withheld entries, and what answers have of them: a facet of an answer names the
+   * author of what it answers. Afterwards, no file has anything of them that is not in the log any more.
+   */
+  *erase(seqs: readonly Seq[]): Generator<void, void, undefined> {
+    const own = seqs.filter((seq) => seq <= this.position).toSorted((a, b) => a - b);
+    if (own.length === 0) return;
+    const answers = yield* this.#answersTo(own);
     const parts = new Set<number>();
-    const rooms = new Map<string, CountedRoom>();
-    const sorted = [...own.union(new Set(answers))].toSorted((a, b) => a - b);
+    const sorted = [...new Set([...own, ...answers])].toSorted((a, b) => a - b);
+    const isOwn = new Set(own);
+    transact(this.#db, () => this.#frames.removeWith(own));
     for (let at = 0; at < sorted.length;) {
+      yield;
       transact(this.#db, () => {
         for (let size = 0; at < sorted.length && size < STEP_SIZE; at += 1) {
           const seq = sorted[at] ?? 0;
-          const part = shared.partOf(seq);
-          parts.add(part);
-          if (own.has(seq)) this.#frames.removeWith(seq);
-          const remove = this.#statements.get(
-            `DELETE FROM ${tableOf(part)} WHERE rowid = CAST(? AS INTEGER)`,
-          );
-          // The last row id that it reports is no number of JavaScript.
-          remove.setReadBigInts(true);
-          remove.run(seq);
-          const row = readable(() => log.entry(seq));
-          if (row === undefined) continue;
-          size += this.#insert(row) + STEP_SIZE / STEP_ENTRIES;
-          const { kind, room } = row;
-          if (own.has(seq)) rooms.set(`${part} ${kind} ${room}`, { part, kind, room });
+          parts.add(this.#source.shared.partOf(seq));
+          size += this.#indexAgain(seq) + STEP_SIZE / STEP_ENTRIES;
+          if (isOwn.has(seq)) this.#leaveOut(seq, true);
         }
       });
-      yield;
-    }
-    for (const room of rooms.values()) {
-      transact(this.#db, () => this.#countAgain(room));
-      yield;
     }
     // Until their tables are merged, what was deleted is still there.
     for (const part of parts) yield* this.#mergeSteps(part);
@@ -161,6 +173,11 @@ export class IndexWriter implements Disposable {
     if (busy !== 0) throw new StorageFault('The WAL of the index is being read.');
   }
 
+  /** Makes a frame again that does not fit what is shown now. */
+  renewFrame(number: number): void {
+    this.#frames.renew(number);
+  }
+
   [Symbol.dispose](): void {
     this.#db.close();
   }
@@ -168,7 +185,7 @@ export class IndexWriter implements Disposable {
   /** Returns about how many bytes it has read. */
   #insert(row: EntryRow): number {
     const { log, shared } = this.#source;
-    const facets = Buffer.concat([row.facets, log.answered.derived(row)]);
+    const facets = Buffer.concat([row.facets, log.answered.derived(row, true)]);
     const table = tableOf(shared.partOf(row.seq));
     const insert = this.#statements.get(
       `INSERT INTO ${table} (rowid, words, facets) VALUES (?, ?, ?)`,
@@ -184,19 +201,56 @@ export class IndexWriter implements Disposable {
       : largeWords(this.#source.paths, row.large);
   }
 
-  #countAgain({ part, kind, room }: CountedRoom): void {
-    const table = tableOf(part);
-    const find = `SELECT count(*) AS count, max(rowid) AS seq FROM ${table} WHERE ${table} MATCH ?`;
-    const both = [facet('kind', kind), facet('room', room)].map((one) => anyFacet([one]));
-    const { count, seq } = this.#statements.get(find).get(both.join(' AND ')) ?? {};
-    const latest = readable(() => this.#source.log.entry(Number(seq)));
+  /** With the text of a hidden entry: it may be shown again. */
+  #whole(row: EntryRow): EntryRow {
+    if (row.withheld?.state !== 'hidden') return row;
+    return readable(() => this.#source.log.unerased(row.seq)) ?? row;
+  }
+
+  #leaveOut(seq: Seq, isErased: boolean): void {
     this.#statements
-      .get('DELETE FROM counts WHERE part = ? AND kind = ? AND room = ?')
-      .run(part, kind, room);
-    if (latest !== undefined)
-      this.#statements
-        .get('INSERT INTO counts VALUES (?, ?, ?, ?, ?, ?)')
-        .run(part, kind, room, count ?? 0, latest.seq, latest.time);
+      .get('INSERT OR REPLACE INTO left_out VALUES (?, ?)')
+      .run(seq, Number(isErased));
+  }
+
+  /** Returns about how many bytes it has read. */
+  #indexAgain(seq: Seq): number {
+    const table = tableOf(this.#source.shared.partOf(seq));
+    const remove = this.#statements.get(`DELETE FROM ${table} WHERE rowid = CAST(? AS INTEGER)`);
+    // The last row id that it reports is no number of JavaScript.
+    remove.setReadBigInts(true);
+    remove.run(seq);
+    const row = readable(() => this.#source.log.entry(seq));
+    return row === undefined ? 0 : this.#insert(this.#whole(row));
+  }
+
+  /** Those of these entries that are in the index and of which `left_out` has this. */
+  #indexed(seqs: readonly Seq[], condition: string): Seq[] {
+    const find = `SELECT json_group_array(value) AS seqs FROM json_each(?)
+      LEFT JOIN left_out ON left_out.seq = value WHERE value <= ? AND ${condition}`;
+    const found = this.#statements.get(find).get(JSON.stringify(seqs), this.position);
+    return JSON.parse(String(found?.['seqs'])) as Seq[];
+  }
+
+  /** Adds them to the counts of their rooms, or takes them away. */
+  #count(seqs: readonly Seq[], sign: number): void {
+    const { log, shared } = this.#source;
+    const where = 'part = ? AND kind = ? AND room = ?';
+    for (const { kind, room, part, count } of log.roomsOf(seqs, shared.partSize)) {
+      const table = tableOf(part);
+      const find = `SELECT rowid AS seq FROM ${table} WHERE ${table} MATCH ? AND ${SHOWN}
+        ORDER BY rowid DESC LIMIT 1`;
+      const both = [facet('kind', kind), facet('room', room)].map((one) => anyFacet([one]));
+      const newest = this.#statements.get(find).get(both.join(' AND '))?.['seq'];
+      const latest = newest === undefined ? undefined : readable(() => log.entry(Number(newest)));
+      const counted = this.#statements.get(`SELECT count FROM counts WHERE ${where}`);
+      const sum = Number(counted.get(part, kind, room)?.['count'] ?? 0) + sign * count;
+      this.#statements.get(`DELETE FROM counts WHERE ${where}`).run(part, kind, room);
+      if (latest !== undefined)
+        this.#statements
+          .get('INSERT INTO counts VALUES (?, ?, ?, ?, ?, ?)')
+          .run(part, kind, room, sum, latest.seq, latest.time);
+    }
   }
 
   *#answersTo(seqs: readonly Seq[]): Generator<void, Seq[], undefined> {
@@ -246,6 +300,7 @@ function openFitting({ paths, shared, log, logId }: IndexedLog): DatabaseSync | 
       state?.log === logId &&
       state.partSize === shared.partSize &&
       state.position <= shared.head &&
+      state.known <= shared.withheldInLog &&
       (state.link === null || readable(() => log.linkAt(state.position)) === state.link)
     )
       return db;

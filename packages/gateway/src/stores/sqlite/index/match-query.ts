@@ -24,7 +24,12 @@ const MAX_FACETS = 16;
  * Entries of a part: a row's id is the seq. Node.js binds numbers as reals, but FTS5 uses a bound only if it is an integer. With a
  * real, it would read every row of a term.
  */
-export const IN_ROWS: string = 'rowid BETWEEN CAST(? AS INTEGER) AND CAST(? AS INTEGER)';
+export const IN_ALL_ROWS: string = 'rowid BETWEEN CAST(? AS INTEGER) AND CAST(? AS INTEGER)';
+
+export const SHOWN: string = 'rowid NOT IN (SELECT seq FROM left_out)';
+
+/** The same without what is withheld or hidden. */
+export const IN_ROWS: string = `${IN_ALL_ROWS} AND ${SHOWN}`;
 
 /** What entries must have. */
 export interface Conditions {

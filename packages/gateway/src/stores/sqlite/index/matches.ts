@@ -12,9 +12,9 @@
 import type { Seq } from '../../../log/log.ts';
 import type { PageOf, SeqPage, SeqRange } from '../seq-source.ts';
 import type { SharedState } from '../shared-state.ts';
-import type { WithheldRanges } from '../withholding/withheld-ranges.ts';
+import type { WithheldSeqs } from '../withholding/withheld-seqs.ts';
 import { type IndexReader, tableOf } from './index-database.ts';
-import { IN_ROWS, MatchQuery } from './match-query.ts';
+import { IN_ALL_ROWS, IN_ROWS, MatchQuery } from './match-query.ts';
 import type { PageRequest } from './search-calls.ts';
 import type { SearchSteps } from './search-steps.ts';
 
@@ -58,7 +58,7 @@ export function* pageAcross(
 export interface SearchContext {
   readonly index: IndexReader;
   readonly shared: SharedState;
-  readonly withheld: WithheldRanges;
+  readonly withheld: WithheldSeqs;
   /** For tests: see `ranked.ts`. */
   readonly maxRanked?: number;
 }
@@ -70,7 +70,7 @@ export function pageOfMatches(
 ): SearchSteps<SeqPage> {
   const query = new MatchQuery(wanted);
   return pageAcross(shared, wanted, (some, part = shared.partOf(some.low)) =>
-    new Matches(index, query, part).page(some),
+    new Matches(index, query, { part, all: wanted.all }).page(some),
   );
 }
 
@@ -80,11 +80,17 @@ export class Matches {
   readonly #query: MatchQuery;
   readonly #all: string;
 
-  constructor(index: IndexReader, query: MatchQuery, part: number) {
+  /** `all`: with what is withheld or hidden. */
+  constructor(
+    index: IndexReader,
+    query: MatchQuery,
+    { part, all = false }: { readonly part: number; readonly all?: boolean | undefined },
+  ) {
     this.#index = index;
     this.#query = query;
     const table = tableOf(part);
-    this.#all = `SELECT rowid AS id FROM ${table} WHERE ${table} MATCH ? AND ${IN_ROWS}`;
+    const rows = all ? IN_ALL_ROWS : IN_ROWS;
+    this.#all = `SELECT rowid AS id FROM ${table} WHERE ${table} MATCH ? AND ${rows}`;
   }
 
   /** Up to `limit` seqs in order. May return fewer, even none, although more follow. */

@@ -6,7 +6,7 @@
  */
 import type { Seq } from '../../../log/log.ts';
 import type { SeqRange } from '../seq-source.ts';
-import type { WithheldRanges } from '../withholding/withheld-ranges.ts';
+import type { WithheldSeqs } from '../withholding/withheld-seqs.ts';
 import { tableOf } from './index-database.ts';
 import { IN_ROWS, MatchQuery } from './match-query.ts';
 import { pageOfMatches, type SearchContext } from './matches.ts';
@@ -205,7 +205,7 @@ interface Ranked {
   readonly rank: number;
 }
 
-function withoutWithheld(matches: readonly Ranked[], withheld: WithheldRanges): readonly Ranked[] {
+function withoutWithheld(matches: readonly Ranked[], withheld: WithheldSeqs): readonly Ranked[] {
   const seqs = matches.map(({ id }) => id).toSorted((a, b) => a - b);
   const shown = withheld.shown(seqs);
   if (shown === seqs) return matches;

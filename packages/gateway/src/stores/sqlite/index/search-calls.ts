@@ -10,7 +10,8 @@ interface Searched extends SeqRange {
   readonly facets: readonly FacetCondition[];
 }
 
-export type PageRequest = Searched & PageOf;
+/** `all`: with what is hidden. */
+export type PageRequest = Searched & PageOf & { readonly all?: boolean | undefined };
 
 export interface RankedRequest extends Searched {
   readonly skip: number;
@@ -58,4 +59,6 @@ export type FromReader =
   /** The caller has ended its half. */
   | { readonly callerEndedOf: number }
   /** The index of this version is not what was written. */
-  | { readonly spoiledIndex: number };
+  | { readonly spoiledIndex: number }
+  /** The frame with this number has not what is shown now. */
+  | { readonly staleFrame: number };

@@ -22,7 +22,7 @@ export interface RankedResult extends Pick<RankedEntry, 'next' | 'rankedFrom'> {
   readonly seq: Seq;
 }
 
-type MatchesQuery = Pick<PageRequest, 'textQuery' | 'facets' | 'order'> & {
+type MatchesQuery = Pick<PageRequest, 'textQuery' | 'facets' | 'order' | 'all'> & {
   readonly signal: AbortSignal | undefined;
 };
 

@@ -11,9 +11,8 @@ import { openForReading, readMeta } from '../database.ts';
 import { openLogForReading } from '../log/log-database.ts';
 import { RowReader } from '../log/row-reader.ts';
 import { SharedState } from '../shared-state.ts';
-import { WithheldRanges } from '../withholding/withheld-ranges.ts';
-import { lastWithheld, unfinished } from '../withholding/withheld-table.ts';
-import { type Frame, FRAME_JOINER, inflated, seqsOf } from './frames.ts';
+import { lastWithheld, unerased } from '../withholding/withheld-table.ts';
+import { type Frame, FRAME_JOINER, inflated, LATER, seqsOf } from './frames.ts';
 import { createIndex, type IndexState, readState, tableOf } from './index-database.ts';
 import { IndexWriter, type IndexedLog } from './index-writer.ts';
 
@@ -38,8 +37,7 @@ export async function* verifyDerived(
     using index = openForReading(paths.index);
     const shared = new SharedState();
     const logId = String(readMeta(db, 'name'));
-    const withheld = new WithheldRanges(db);
-    const source = { paths, shared, log: new RowReader(db), logId, withheld };
+    const source = { paths, shared, log: new RowReader(db), logId };
     const state = readState(index);
     if (state?.log !== logId) {
       yield { file, description: 'is of another log or format' };
@@ -48,16 +46,19 @@ export async function* verifyDerived(
     shared.partSize = state.partSize;
     const before = lastWithheld(db);
     // While entries are withheld, one of both may have them, and the other not.
-    const isSettled = (): boolean => lastWithheld(db) === before && unfinished(db, 1).length === 0;
+    const isSettled = (): boolean => lastWithheld(db) === before && unerased(db, 0, 1).length === 0;
     for (let part = 0; shared.firstOf(part) <= state.position; part += 1) {
       if (!(await partDiffers(index, source, part)) || !isSettled()) continue;
       const [first, last] = [shared.firstOf(part), shared.lastOf(part)];
       const description = `has other words, filters or counts than the entries ${first} to ${last}`;
       yield { file, description };
     }
+    const later = db.prepare(LATER);
     for (const row of index.prepare('SELECT * FROM frames ORDER BY first').iterate()) {
       await nextTick();
       const frame = row as unknown as StoredFrame;
+      // It is not used.
+      if (later.get(frame.first, frame.last, frame.known) !== undefined) continue;
       if (!frameDiffers(source, frame) || !isSettled()) continue;
       const description = `has another text than the entries ${frame.first} to ${frame.last}`;
       yield { file, description };
@@ -99,8 +100,8 @@ async function partDiffers(
 
 type StoredFrame = Frame & { readonly zstd: Uint8Array; readonly gzip: Uint8Array };
 
-function frameDiffers({ log, withheld }: IndexedLog, frame: StoredFrame): boolean {
-  const seqs = withheld.shown(seqsOf(log, frame));
+function frameDiffers({ log }: IndexedLog, frame: StoredFrame): boolean {
+  const seqs = log.withheld.shown(seqsOf(log, frame));
   if (seqs.length !== frame.count) return true;
   const text = log.joinTexts(seqs.toReversed(), FRAME_JOINER);
   // What cannot be read is a fault of the log.

@@ -14,7 +14,7 @@ import { openMemoryLog } from '../../../../../../test/support/memory-log/memory-
 import { dataPathsIn } from '../data-paths.ts';
 import { openForReading } from '../database.ts';
 import { SharedState } from '../shared-state.ts';
-import { WithheldRanges } from '../withholding/withheld-ranges.ts';
+import { WithheldSeqs } from '../withholding/withheld-seqs.ts';
 import type { StoreChange } from '../store-thread.ts';
 import { openSqliteLog } from '../store.ts';
 import { IndexReader } from './index-database.ts';
@@ -139,7 +139,7 @@ describe('words in the SQLite store', () => {
     const shared = new SharedState(log.connect().shared);
     using index = new IndexReader(dataPathsIn(folder), shared, () => assert.fail());
     using db = openForReading(dataPathsIn(folder).log);
-    const context = { index, shared, withheld: new WithheldRanges(db), maxRanked: 1 };
+    const context = { index, shared, withheld: new WithheldSeqs(db), maxRanked: 1 };
     const sectionOf = (seq: Seq): number => Math.floor((seq - 1) / 16_384);
     // The large entry has a word more than those that are as frequent in it.
     const rankOf = (seq: Seq): number => (seq > many ? -1 : (seq - 1) % 3);

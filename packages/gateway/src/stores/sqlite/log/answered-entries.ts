@@ -6,20 +6,23 @@ import { seqOfId } from '@open-presence/protocol';
 import { stringValuesIn } from '../../../json/string-values.ts';
 import { derivedFacets } from '../../../log/concern.ts';
 import { facet, FACET_SIZE, seqNamedIn } from '../../../log/facet.ts';
-import type { Seq } from '../../../log/log.ts';
+import type { Seq, WithholdingState } from '../../../log/log.ts';
 import { answeredIn, threadFacet, threadIn } from '../../../log/thread.ts';
 import { readable } from '../database.ts';
-import { type EntryRow, isWithheldFlag } from './entry-row.ts';
+import { stateIn } from '../withholding/withheld-table.ts';
+import type { EntryRow } from './entry-row.ts';
 
 /** The id stands at the same place in each text. */
-const FIND = `SELECT CAST(substr(text, 8, 36) AS TEXT) AS id, flags, facets FROM entries WHERE seq = ?`;
+const FIND = `SELECT CAST(substr(text, 8, 36) AS TEXT) AS id, facets, (
+    SELECT isErased FROM withheld WHERE withheld.seq = entries.seq
+  ) AS isErased FROM entries WHERE seq = ?`;
 
 const AT = 0x40;
 
 interface AnsweredEntry {
   readonly id: string;
   readonly seq: Seq;
-  readonly isWithheld: boolean;
+  readonly state: WithholdingState;
   readonly facets: Uint8Array;
 }
 
@@ -50,17 +53,17 @@ export class AnsweredEntries {
 
   /**
    * The facets of a small entry that only indexes have. One of them names the author of the entry that it answers,
-   * while that is shown.
+   * while that is shown; with `withHidden` also while it is hidden.
    */
-  derived(row: EntryRow): Buffer {
+  derived(row: EntryRow, withHidden = false): Buffer {
     if (row.withheld !== undefined) return NONE;
     const found = this.#answered(row.answered);
-    const answered = found?.isWithheld === true ? undefined : found;
+    const isNamed = found?.state === 'shown' || (withHidden && found?.state === 'hidden');
     const body = row.text.subarray(row.head);
     const mayMention = row.large === undefined && body.includes(AT);
     if (found === undefined && !mayMention) return NONE;
     const texts = mayMention ? stringValuesIn(body) : [];
-    return derivedFacets(texts, answered?.facets);
+    return derivedFacets(texts, isNamed ? found.facets : undefined);
   }
 
   #answered(id: string | undefined): AnsweredEntry | undefined {
@@ -72,7 +75,7 @@ export class AnsweredEntries {
   #at(seq: Seq): AnsweredEntry | undefined {
     const found = readable(() => this.#find.get(seq));
     if (found === undefined) return undefined;
-    const isWithheld = isWithheldFlag(Number(found['flags']));
-    return { id: String(found['id']), seq, isWithheld, facets: found['facets'] as Uint8Array };
+    const state = stateIn(found['isErased'] ?? 5);
+    return { id: String(found['id']), seq, state, facets: found['facets'] as Uint8Array };
   }
 }

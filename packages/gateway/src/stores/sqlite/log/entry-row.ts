@@ -12,7 +12,7 @@ import {
 import type { Seq, Withholding } from '../../../log/log.ts';
 import { PORTABILITIES, type Portability } from '../../../log/portability.ts';
 import { answeredIn, threadFacet, threadIn, withheldFacets } from '../../../log/thread.ts';
-import { KEY_COLUMN_SIZE, sha256 } from './chain.ts';
+import { digestOf, KEY_COLUMN_SIZE, sha256 } from './chain.ts';
 
 // Each column of a withheld entry is overwritten with the same number of bytes, so that SQLite moves nothing.
 export const ENTRIES_TABLE = `CREATE TABLE entries (
@@ -53,7 +53,7 @@ export interface LargeFile {
 export const PLAIN = 64;
 // 2 was set where files had more facets.
 const HAS_FILE = 1;
-/** The table `withheld` has what else is known of the entry. */
+/** The text is erased, or was hidden by a version that marked rows of hidden entries too. */
 const WITHHELD = 4;
 /** Times the index in `PORTABILITIES`. */
 const PORTABILITY = 8;
@@ -73,11 +73,6 @@ export function flagsOf(row: {
     (row.isWithheld === true ? WITHHELD : 0) |
     (PORTABILITIES.indexOf(row.portability ?? 'exact') * PORTABILITY)
   );
-}
-
-/** Of these flags. */
-export function isWithheldFlag(flags: number): boolean {
-  return (flags & WITHHELD) !== 0;
 }
 
 const SUM = Buffer.alloc(4);
@@ -185,19 +180,14 @@ export class EntryRow {
     return isBegun && (this.#data.at(-1) === CLOSING || this.#has(HAS_FILE | WITHHELD));
   }
 
-  /** If so, only what `asWithheld` returns is what the log says. */
-  get isWithheld(): boolean {
-    return this.#has(WITHHELD);
-  }
-
   /** Without what the visitor said, although the row has that until it is erased. */
   asWithheld(withheld: WithheldRow): EntryRow {
     return new WithheldEntry(this.#fields, this.#data, withheld);
   }
 
-  /** Whether it is withheld and nothing is left of what the visitor said. */
+  /** Whether nothing is left of what the visitor said. */
   get isErased(): boolean {
-    return this.isWithheld && this.salt.every((byte) => byte === 0);
+    return this.#has(WITHHELD) && this.#salt.every((byte) => byte === 0);
   }
 
   /** Whether flags, facets and file are as they were stored: the link does not cover them. */
@@ -212,7 +202,7 @@ export class EntryRow {
 
   /** Destroyed with the body, so that the digest reveals nothing about it. Zeros if the entry is withheld. */
   get salt(): Buffer {
-    return this.#data.subarray(LINK_SIZE, LINK_SIZE + SALT_SIZE);
+    return this.#salt;
   }
 
   /** Undefined also for the copy of an entry of another gateway. */
@@ -251,6 +241,10 @@ export class EntryRow {
     return this.#data.subarray(this.#data.length - this.#fields.text);
   }
 
+  get #salt(): Buffer {
+    return this.#data.subarray(LINK_SIZE, LINK_SIZE + SALT_SIZE);
+  }
+
   get #keyColumn(): Buffer {
     return this.#data.subarray(FIXED_SIZE, FIXED_SIZE + this.#fields.key);
   }
@@ -268,7 +262,9 @@ class WithheldEntry extends EntryRow {
   constructor(fields: RowFields, data: Buffer, withheld: WithheldRow) {
     super(fields, data, undefined);
     this.withheld = withheld;
-    this.digest = withheld.digest;
+    const isInRow = withheld.digest.length === 0 && !hasFile(fields) && !this.isErased;
+    const body = super.text.subarray(this.head + 1, -1);
+    this.digest = isInRow ? digestOf(super.salt, sha256(body)) : withheld.digest;
   }
 
   override get size(): number {

@@ -12,13 +12,13 @@ import type { DatabaseSync } from 'node:sqlite';
 import { FILTER_NAMES } from '@open-presence/protocol';
 
 import { FACET_SIZE } from '../../../log/facet.ts';
+import type { Seq, WithholdingState } from '../../../log/log.ts';
 import type { DataPaths } from '../data-paths.ts';
 import { readable, removeDatabase, transact } from '../database.ts';
 import { finalPath } from '../large/large-files.ts';
 import { flushFolder } from '../prepare-folder.ts';
 import { hasStreamMessages, StreamMessages } from '../replica/stream-messages.ts';
-import { RANGES_TABLE } from '../withholding/withheld-ranges.ts';
-import { caseLister, WITHHELD_TABLE, type WithheldItem } from '../withholding/withheld-table.ts';
+import { type Cases, listCases, WITHHELD_TABLE } from '../withholding/withheld-table.ts';
 import { flagsOf, KEYS_INDEX, sumOf } from './entry-row.ts';
 import { RowReader } from './row-reader.ts';
 
@@ -32,26 +32,32 @@ export function convertFormat1(db: DatabaseSync, paths: DataPaths): void {
   mkdirSync(segmentsIn(paths), { recursive: true });
   flushFolder(paths.folder);
   transact(db, () => {
-    db.exec(`${WITHHELD_TABLE}; ${RANGES_TABLE}; ${KEYS_INDEX}; PRAGMA user_version = 2`);
+    db.exec(`${WITHHELD_TABLE}; ${KEYS_INDEX}; PRAGMA user_version = 2;
+      DROP INDEX IF EXISTS unfinished; DROP TABLE IF EXISTS withheld_ranges`);
     listDecided(db);
     moveFacets(db, paths);
   });
 }
 
-/** Lists what was decided to be withheld and not listed yet. */
+/**
+ * Lists what was decided to be withheld and not listed yet. A hidden or shown entry is so by its case alone now: marks
+ * in rows do no harm.
+ */
 function listDecided(db: DatabaseSync): void {
-  const list = caseLister(db);
   const messages = hasStreamMessages(db) ? new StreamMessages(db) : undefined;
   const remove = "DELETE FROM meta WHERE name GLOB 'withholding-*' RETURNING value";
-  for (const { value } of db.prepare(remove).all()) {
-    const items = JSON.parse(String(value)) as (Omit<WithheldItem, 'digest'> & {
-      digest: string;
-    })[];
-    for (const { digest, state = 'withheld', ...item } of items) {
-      list({ ...item, state, digest: Buffer.from(digest, 'hex') });
-      if (state === 'withheld') messages?.withheld(item.seq);
+  for (const { value } of db.prepare(remove).all())
+    for (const item of JSON.parse(String(value)) as readonly DecidedItem[]) {
+      listCases(db, { state: 'withheld', ...item, seqs: [item.seq], digests: [item.digest] });
+      if ((item.state ?? 'withheld') === 'withheld') messages?.withheld(item.seq);
     }
-  }
+  db.exec('UPDATE withheld SET isErased = isErased | 1 WHERE isErased IN (2, 4)');
+}
+
+interface DecidedItem extends Omit<Cases, 'state' | 'seqs' | 'digests'> {
+  readonly seq: Seq;
+  readonly state?: WithholdingState;
+  readonly digest: string;
 }
 
 /** From the files of large entries to their rows. */
@@ -62,11 +68,11 @@ function moveFacets(db: DatabaseSync, paths: DataPaths): void {
   for (const { seq } of db.prepare("SELECT seq FROM large WHERE facets <> ''").all()) {
     const row = readable(() => log.stored(Number(seq)));
     if (row?.file === undefined) continue;
-    const { file, portability, isWithheld, storedFacets } = row;
+    const { file, portability, storedFacets } = row;
     const large = { ...file, facets: '' };
     // What an entry answers, and its thread, stand at the end.
     const facets = Buffer.concat([...furtherFacets(paths, file.name), storedFacets]);
-    const flags = flagsOf({ large, portability, isWithheld });
+    const flags = flagsOf({ large, portability });
     update.run(flags, facets, sumOf(flags, facets, large), Number(seq));
     clear.run(Number(seq));
   }

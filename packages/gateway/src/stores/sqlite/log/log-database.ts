@@ -16,7 +16,6 @@ import type { DataPaths } from '../data-paths.ts';
 import { isMissing } from '../checked-file.ts';
 import { ENTRIES_TABLE, KEYS_INDEX } from './entry-row.ts';
 import { convertFormat1, removeFormat1 } from './format-1.ts';
-import { RANGES_TABLE } from '../withholding/withheld-ranges.ts';
 import { WITHHELD_TABLE } from '../withholding/withheld-table.ts';
 
 /** "OPGR": another one than that of logs from before the first release. */
@@ -34,7 +33,6 @@ const TABLES = `
     facets TEXT NOT NULL) STRICT;
   CREATE INDEX large_name ON large (name);
   ${WITHHELD_TABLE};
-  ${RANGES_TABLE};
   INSERT INTO meta VALUES ('name', lower(hex(randomblob(8))));
   `;
 
@@ -61,15 +59,6 @@ export function openLogForWriting(paths: DataPaths): DatabaseSync {
 export function createLog(db: DatabaseSync): void {
   db.exec(`BEGIN IMMEDIATE; ${TABLES}; PRAGMA application_id = ${APPLICATION_ID};
     PRAGMA user_version = ${LOG_FORMAT}; COMMIT`);
-}
-
-/** Opens a log to change it beside a gateway that may be running. */
-export function openLogToErase(paths: DataPaths): DatabaseSync {
-  const db = new DatabaseSync(paths.log, { timeout: 5000 });
-  // The checkpoint flushes what an earlier process left in the WAL before anything follows it. ON overwrites
-  // replaced text: it may be withheld later.
-  db.exec('PRAGMA synchronous = FULL; PRAGMA secure_delete = ON; PRAGMA wal_checkpoint(PASSIVE)');
-  return db;
 }
 
 /** Gives the log a new random name, so that cursors of the old one no longer fit. */

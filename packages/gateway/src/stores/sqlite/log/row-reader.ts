@@ -1,5 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 
+import { KINDS } from '@open-presence/protocol';
+
 import { portableText } from '../../../json/portable-entry.ts';
 import type { Seq } from '../../../log/log.ts';
 import { isSpoiled, readable, Spoiled } from '../database.ts';
@@ -19,6 +21,7 @@ import {
   metadataOf,
   EntryRow,
 } from './entry-row.ts';
+import { WithheldSeqs } from '../withholding/withheld-seqs.ts';
 import { type WithheldLookup, withheldLookup } from '../withholding/withheld-table.ts';
 
 export interface SeqSpan {
@@ -30,6 +33,11 @@ export interface SeqSpan {
 export interface SpoiledRow {
   readonly seq: Seq;
   readonly error: Error;
+}
+
+interface RoomOfPart extends Pick<EntryRow, 'kind' | 'room'> {
+  readonly part: number;
+  readonly count: number;
 }
 
 /** About how many bytes are read at once, and how many entries at first and at most. */
@@ -61,13 +69,15 @@ interface FoundRow {
 
 export class RowReader {
   readonly answered: AnsweredEntries;
+  readonly withheld: WithheldSeqs;
   readonly #sql: ReturnType<typeof statementsOf>;
-  readonly #withheld: WithheldLookup;
+  readonly #caseOf: WithheldLookup;
 
   constructor(log: DatabaseSync) {
     this.answered = new AnsweredEntries(log);
+    this.withheld = new WithheldSeqs(log);
     this.#sql = statementsOf(log);
-    this.#withheld = withheldLookup(log);
+    this.#caseOf = withheldLookup(log);
   }
 
   /** Undefined if the log has no such entry. Throws if it cannot be read (see `isSpoiled`). */
@@ -132,7 +142,10 @@ export class RowReader {
     let count = FIRST_WINDOW;
     for (let at = from; at <= to;) {
       const end = Math.min(to, at + count - 1);
-      const found = readable(() => foundIn(this.#sql.span.get(at, end)));
+      const found = readable(() => {
+        this.withheld.follow();
+        return foundIn(this.#sql.span.get(at, end));
+      });
       let size = found === undefined ? WINDOW_SIZE : 1;
       for (const row of found ?? []) {
         for (; at < row.fields.seq; at += 1) yield* this.#single(at);
@@ -149,6 +162,12 @@ export class RowReader {
 
   /** Portable texts, in the order of `seqs` (at least one). Undefined if they must be read one by one. */
   joinTexts(seqs: readonly Seq[], joiner: string): Buffer | undefined {
+    const areShown = readable(() => !this.withheld.hasAny(seqs)) === true;
+    const joined = areShown ? this.#joinShown(seqs, joiner) : undefined;
+    return joined ?? this.#joinListed(seqs, joiner);
+  }
+
+  #joinShown(seqs: readonly Seq[], joiner: string): Buffer | undefined {
     const [first = 0] = seqs;
     const last = seqs.at(-1) ?? first;
     const isSpan = Math.abs(last - first) === seqs.length - 1;
@@ -159,9 +178,37 @@ export class RowReader {
         ? span.get(Math.min(first, last), Math.max(first, last), joiner)
         : this.#sql.listedTexts.get(listed, null, joiner),
     );
-    if (joined?.['count'] === seqs.length) return bufferOf(joined['joined']);
+    return joined?.['count'] === seqs.length ? bufferOf(joined['joined']) : undefined;
+  }
+
+  #joinListed(seqs: readonly Seq[], joiner: string): Buffer | undefined {
     const rows = this.#small(() => this.#sql.listed.get(JSON.stringify(seqs)), seqs.length);
     return rows && join(rows.map(portableTextOf), Buffer.from(joiner));
+  }
+
+  /** As their rows have them, although some may be withheld, in the order of `seqs`. Leaves out what cannot be read. */
+  storedRows(seqs: readonly Seq[]): EntryRow[] {
+    const found = readable(() => foundIn(this.#sql.listed.get(JSON.stringify(seqs))));
+    const rows = found?.map((row) => readable(() => this.#storedOf(row)));
+    return (rows ?? seqs.map((seq) => readable(() => this.stored(seq)))).filter(
+      (row) => row !== undefined,
+    );
+  }
+
+  /** How many of these entries each room has of each kind, in each part of so many seqs. */
+  roomsOf(seqs: readonly Seq[], partSize: number): readonly RoomOfPart[] {
+    const rows = this.#sql.rooms.all(JSON.stringify(seqs), partSize);
+    return rows.map(({ kind, room, part, count }) => ({
+      kind: KINDS[Number(kind)] ?? KINDS[0],
+      room: String(room),
+      part: Number(part),
+      count: Number(count),
+    }));
+  }
+
+  /** The entries up to this one whose files have more bytes, ascending. */
+  withLarge(size: number, last: Seq): Seq[] {
+    return this.#sql.large.all(size, last).map(({ seq }) => Number(seq));
   }
 
   /** The newest first, as they are stored: those of hidden entries too. */
@@ -178,6 +225,7 @@ export class RowReader {
 
   #small(query: () => Record<string, unknown> | undefined, count: number): EntryRow[] | undefined {
     return readable(() => {
+      this.withheld.follow();
       const rows = foundIn(query()).map((found) => this.#asRead(this.#storedOf(found)));
       const areSmall = rows.length === count && rows.every(({ large }) => large === undefined);
       return areSmall ? rows : undefined;
@@ -190,6 +238,7 @@ export class RowReader {
 
   /** Seems to be spoiled if it is withheld between two reads: to be tried twice. */
   #entry(seq: Seq): EntryRow | undefined {
+    this.withheld.follow();
     const stored = this.stored(seq);
     return stored && this.#asRead(stored);
   }
@@ -214,9 +263,12 @@ export class RowReader {
   }
 
   #asRead(stored: EntryRow): EntryRow {
-    if (!stored.isWithheld) return stored;
-    const withheld = this.#withheld(stored.seq);
-    if (withheld !== undefined) return stored.asWithheld(withheld);
+    const { seq, isErased } = stored;
+    if (!isErased && !this.withheld.has(seq)) return stored;
+    const withheld = this.#caseOf(seq);
+    if (withheld !== undefined && (isErased || withheld.state !== 'shown'))
+      return stored.asWithheld(withheld);
+    if (!isErased) return stored;
     throw new Spoiled(`Entry ${stored.seq} cannot be read: it is unknown when it was withheld.`);
   }
 }
@@ -234,6 +286,10 @@ function statementsOf(log: DatabaseSync) {
     keyed: log.prepare(`SELECT seq FROM entries WHERE ${KEY_PREFIX} = ? AND ${HAS_KEY}`),
     lastSeq: log.prepare('SELECT max(seq) AS seq FROM entries'),
     file: log.prepare('SELECT name, size, facets FROM large WHERE seq = ?'),
+    rooms:
+      log.prepare(`SELECT kind, room, (seq - 1) / CAST(?2 AS INTEGER) AS part, count(*) AS count
+      FROM ${LISTED} GROUP BY kind, room, part`),
+    large: log.prepare('SELECT seq FROM large WHERE size > ? AND seq <= ? ORDER BY seq'),
     hasFile: log.prepare('SELECT 1 FROM large WHERE name = ?'),
   };
 }

@@ -11,7 +11,7 @@ import { dataPathsIn } from '../data-paths.ts';
 import { SharedState } from '../shared-state.ts';
 import type { WriteResult } from '../../../log/packed-drafts.ts';
 import { RowReader } from '../log/row-reader.ts';
-import { openLogToErase, openLogForWriting } from '../log/log-database.ts';
+import { openLogForWriting } from '../log/log-database.ts';
 import type { UnpackedBatch } from '../../../log/ordered-batch.ts';
 import { readStreamPosition } from './stream-progress.ts';
 import { Writer } from '../writer/writer.ts';
@@ -179,7 +179,7 @@ describe('a copy of a stream', () => {
     const { writer, shared } = openWriter('failing');
     apply(writer, messages.slice(0, 20), 1);
     const paths = dataPathsIn(join(folder, 'failing'));
-    const locker = openLogToErase(paths);
+    const locker = openLogForWriting(paths);
     const head = shared.head;
     // The transaction of another connection makes this one fail.
     locker.exec('BEGIN IMMEDIATE');

@@ -12,7 +12,7 @@ import { RowReader } from '../log/row-reader.ts';
 import { CopyBatch } from './copy-batch.ts';
 import { FileSpool, sealed, Spools } from '../large/file-spool.ts';
 import { withholdEntries } from '../withholding/withhold-client.ts';
-import type { WriterCalls } from '../writer/writer-calls.ts';
+import type { CasesToList, WriterCalls } from '../writer/writer-calls.ts';
 
 export class CopyClient implements LogCopier, AsyncDisposable {
   readonly #paths: DataPaths;
@@ -72,7 +72,7 @@ export class CopyClient implements LogCopier, AsyncDisposable {
 
   async withhold(withholdings: readonly WithholdingCopy[]): Promise<void> {
     const stored = { paths: this.#paths, log: this.#log };
-    await withholdEntries(withholdings, stored, (items) => this.#calls.call('withhold', items));
+    await withholdEntries(joined(withholdings), stored, (all) => this.#calls.call('withhold', all));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -85,4 +85,17 @@ export class CopyClient implements LogCopier, AsyncDisposable {
   async #addLarge(copy: EntryCopy, body: Spool): Promise<void> {
     this.#next.add(copy, await sealed(body));
   }
+}
+
+/** Consecutive ones that are alike, together. An entry may come again. */
+function joined(withholdings: readonly WithholdingCopy[]): Omit<CasesToList, 'digests'>[] {
+  const all: (Omit<CasesToList, 'digests' | 'seqs'> & { readonly seqs: Seq[] })[] = [];
+  let last = '';
+  for (const { seq, ...one } of withholdings) {
+    const what = JSON.stringify(one);
+    if (what !== last) all.push({ ...one, seqs: [] });
+    all.at(-1)?.seqs.push(seq);
+    last = what;
+  }
+  return all.map((one) => ({ ...one, seqs: [...new Set(one.seqs)] }));
 }

@@ -29,7 +29,8 @@ import {
   unusedUploadNames,
 } from './stream-messages.ts';
 import { withheldLookup } from '../withholding/withheld-table.ts';
-import type { ItemToWithhold, WriterCalls } from '../writer/writer-calls.ts';
+import { withDigests } from '../withholding/withhold-client.ts';
+import type { WriterCalls } from '../writer/writer-calls.ts';
 import type { StoreThread } from '../store-thread.ts';
 import { SqliteUploadFiles } from './upload-files.ts';
 
@@ -80,8 +81,11 @@ export class SqliteReplica implements Replica {
     return (await this.#calls.call('apply', request)) ?? 'unavailable';
   }
 
-  async withhold(items: readonly ItemToWithhold[]): ReturnType<Replica['withhold']> {
-    const decision = await this.#calls.call('decide', items);
+  async withhold(all: Parameters<Replica['withhold']>[0]): ReturnType<Replica['withhold']> {
+    const { paths } = this.#thread;
+    using db = openForReading(paths.log, 256);
+    const cases = await withDigests(all, { paths, log: new RowReader(db) });
+    const decision = await this.#calls.call('decide', cases);
     return typeof decision === 'number' ? { erased: this.#erased(decision) } : undefined;
   }
 

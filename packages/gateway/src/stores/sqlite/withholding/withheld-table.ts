@@ -1,13 +1,12 @@
-/** What was withheld, hidden or shown cannot be derived. A row is written before its entry is marked, or with it, and stays. */
+/** What was withheld, hidden or shown cannot be derived. A row stays; the text of its entry goes after it is committed. */
 import type { DatabaseSync } from 'node:sqlite';
 
 import type { Seq, WithholdingState } from '../../../log/log.ts';
 import type { WithheldRow } from '../log/entry-row.ts';
 
 // `withheld` has the last case of each entry, `withheld_before` those before it. The digest is what the link
-// was made of (see `chain.ts`); empty if the entry could not be read. isErased: twice the place of the state in
-// STATES; one more once everything follows it. For `withheld`, no file then has anything left of what the
-// visitor said.
+// was made of (see `chain.ts`); empty if the entry could not be read, and while a small one is only hidden: its row
+// tells. isErased: twice the place of the state in STATES, and one more, unless text is left to be erased.
 export const WITHHELD_TABLE = `
   CREATE TABLE IF NOT EXISTS withheld (
     number INTEGER PRIMARY KEY,
@@ -24,7 +23,7 @@ export const WITHHELD_TABLE = `
     reason TEXT NOT NULL,
     isErased INTEGER NOT NULL
   ) STRICT;
-  CREATE INDEX IF NOT EXISTS unfinished ON withheld (number) WHERE isErased IN (0, 2, 4)`;
+  CREATE INDEX IF NOT EXISTS unerased ON withheld (number) WHERE isErased = 0`;
 
 const STATES: readonly WithholdingState[] = ['withheld', 'hidden', 'shown'];
 
@@ -54,51 +53,78 @@ export function withheldLookup(log: DatabaseSync): WithheldLookup {
   };
 }
 
+/** The last case of each of these entries that has one. */
+export function statesOf(
+  log: DatabaseSync,
+  seqs: readonly Seq[],
+): ReadonlyMap<Seq, WithholdingState> {
+  const find = log.prepare(
+    'SELECT seq, isErased FROM json_each(?) CROSS JOIN withheld ON seq = value',
+  );
+  const rows = find.all(JSON.stringify(seqs));
+  return new Map(rows.map(({ seq, isErased }) => [Number(seq), stateIn(isErased)]));
+}
+
+/** Up to this one, the newest first. */
+export function hiddenSeqs(log: DatabaseSync, last: Seq): Seq[] {
+  const find = log.prepare(
+    'SELECT seq FROM withheld WHERE isErased IN (2, 3) AND seq <= ? ORDER BY seq DESC',
+  );
+  return find.all(last).map(({ seq }) => Number(seq));
+}
+
 // The next number. An entry that is withheld before its case arrives has a negative number until then.
 const NEXT = 'max(coalesce(max(number), 0), 0) + 1';
 
-/** Adds a row, within the caller's transaction. Numbers have no gaps. */
-export function withheldInserter(
-  log: DatabaseSync,
-): (seq: Seq, row: WithheldRow, isFinished: boolean) => void {
+/** Adds a row for an entry without text, within the caller's transaction. Numbers have no gaps. */
+export function withheldInserter(log: DatabaseSync): (seq: Seq, row: WithheldRow) => void {
   const insert = log.prepare(`INSERT INTO withheld SELECT ${NEXT}, ?, ?, ?, ?, ? FROM withheld`);
-  return (seq, { time, reason, digest, state }, isFinished) =>
-    void insert.run(seq, time, reason, digest, codeOf(state, isFinished));
+  return (seq, { time, reason, digest, state }) =>
+    void insert.run(seq, time, reason, digest, codeOf(state, true));
 }
 
-/** Lists a case, within the caller's transaction, unless the entry has its state, or cannot get it. */
-export function caseLister(log: DatabaseSync): (item: WithheldItem) => void {
-  const find = log.prepare('SELECT number, isErased FROM withheld WHERE seq = ?');
-  const keep = log.prepare(
-    'INSERT INTO withheld_before SELECT number, seq, time, reason, isErased FROM withheld WHERE seq = ?',
-  );
-  const change = log.prepare(`UPDATE withheld SET number = (SELECT ${NEXT} FROM withheld),
-    time = ?, reason = ?, isErased = ? WHERE seq = ?`);
-  const insert = withheldInserter(log);
-  return ({ seq, ...row }) => {
-    const { state, time, reason } = row;
-    const last = find.get(seq);
-    // An entry that came withheld before its case is erased: the cases before that one change nothing.
-    const isEarly = last !== undefined && Number(last['number']) < 0;
-    const before = last === undefined || isEarly ? 'shown' : stateIn(last['isErased']);
-    if (!CHANGES[state].includes(before)) return;
-    if (last === undefined) {
-      insert(seq, row, false);
-      return;
-    }
-    if (!isEarly) keep.run(seq);
-    change.run(time, reason, codeOf(state, isEarly), seq);
-  };
+/** Entries that get the same state, for the same reason. */
+export interface Cases {
+  /** In ms since 1970. */
+  readonly time: number;
+  readonly reason: string;
+  readonly state: WithholdingState;
+  /** Each once. */
+  readonly seqs: readonly Seq[];
+  /** In the order of the seqs, in hex: what the links of the entries were made of. Empty: see `withheld`. */
+  readonly digests: readonly string[];
 }
 
-/** The states from which an entry can get one. */
-const CHANGES: Readonly<Record<WithholdingState, readonly WithholdingState[]>> = {
-  withheld: ['shown', 'hidden'],
-  hidden: ['shown'],
-  shown: ['hidden'],
+/** What an entry's last case must be before it gets a state. An early one has no number: only that it is erased is known. */
+const BEFORE: Readonly<Record<WithholdingState, string>> = {
+  withheld: 'coalesce(w.isErased, 5) > 1 OR w.number < 0',
+  hidden: 'coalesce(w.isErased, 5) > 3 OR w.number < 0',
+  shown: 'w.isErased IN (2, 3)',
 };
 
-/** For an entry that arrives erased before its case does. `numberWithheld` lists it then. */
+/** Lists the cases of the entries that can get the state, in one transaction of the caller. Returns how many these are. */
+export function listCases(
+  log: DatabaseSync,
+  { time, reason, state, seqs, digests }: Cases,
+): number {
+  const given = seqs.map((seq, at) => `"${seq}":"${digests[at] ?? ''}"`);
+  const json = `{${given.join()}}`;
+  const chosen = `FROM json_each(?1) AS given LEFT JOIN withheld AS w ON w.seq = CAST(given.key AS INTEGER)
+    WHERE CAST(given.key AS INTEGER) BETWEEN 1 AND (SELECT max(seq) FROM entries) AND (${BEFORE[state]})`;
+  log
+    .prepare(`INSERT INTO withheld_before SELECT w.number, w.seq, w.time, w.reason, w.isErased
+      ${chosen} AND w.number > 0`)
+    .run(json);
+  const list = log.prepare(`INSERT INTO withheld
+    SELECT ?2 + row_number() OVER (ORDER BY given.id), CAST(given.key AS INTEGER), ?3, ?4, unhex(given.value), ?5
+    ${chosen} ON CONFLICT (seq) DO UPDATE SET number = excluded.number, time = excluded.time,
+    reason = excluded.reason, isErased = excluded.isErased | (number < 0),
+    digest = iif(octet_length(digest) = 0, excluded.digest, digest)`);
+  const code = codeOf(state, state !== 'withheld');
+  return Number(list.run(json, lastWithheld(log), time, reason, code).changes);
+}
+
+/** For an entry that arrives erased before its case does. `listCases` gives it a number then. */
 export function insertWithheldEarly(
   log: DatabaseSync,
   seq: Seq,
@@ -115,19 +141,13 @@ export function setHidden(log: DatabaseSync, seq: Seq): void {
   set.run(codeOf('hidden', true), seq);
 }
 
-/** Within the caller's transaction. Does nothing for an entry that has its number. */
-function numberWithheld(log: DatabaseSync, seq: Seq): void {
-  log
-    .prepare(
-      `UPDATE withheld SET number = (SELECT ${NEXT} FROM withheld) WHERE seq = ? AND number < 0`,
-    )
-    .run(seq);
-}
-
 /** Lists also those withheld entries whose case has not arrived, in a log that will receive none. */
 export function numberAllWithheld(log: DatabaseSync): void {
+  const number = log.prepare(
+    `UPDATE withheld SET number = (SELECT ${NEXT} FROM withheld) WHERE seq = ?`,
+  );
   const early = log.prepare('SELECT seq FROM withheld WHERE number < 0 ORDER BY seq').all();
-  for (const { seq } of early) numberWithheld(log, Number(seq));
+  for (const { seq } of early) number.run(Number(seq));
 }
 
 /** The number of the newest withholding, 0 if there is none. */
@@ -136,63 +156,21 @@ export function lastWithheld(log: DatabaseSync): number {
   return Number(row?.['number']);
 }
 
-/** Unfinished cases, in the order of the table; with a limit, the first of them. */
-export function unfinished(log: DatabaseSync, limit = -1): Pick<WithheldItem, 'seq' | 'state'>[] {
+/** Withheld entries whose text may be left somewhere, in the order of the table, after this number. */
+export function unerased(
+  log: DatabaseSync,
+  after = 0,
+  limit = -1,
+): { readonly number: number; readonly seq: Seq }[] {
   const rows = log
     .prepare(
-      'SELECT seq, isErased FROM withheld WHERE isErased IN (0, 2, 4) ORDER BY number LIMIT ?',
+      'SELECT number, seq FROM withheld WHERE isErased = 0 AND number > ? ORDER BY number LIMIT ?',
     )
-    .all(limit);
-  return rows.map(({ seq, isErased }) => ({ seq: Number(seq), state: stateIn(isErased) }));
+    .all(after, limit);
+  return rows.map(({ number, seq }) => ({ number: Number(number), seq: Number(seq) }));
 }
 
-export interface WithheldItem {
-  readonly seq: Seq;
-  /** In ms since 1970. */
-  readonly time: number;
-  readonly reason: string;
-  readonly state: WithholdingState;
-  /** The digest that its link was made of. Empty if it is unknown, because the entry cannot be read. */
-  readonly digest: Uint8Array;
-}
-
-/** Entries that are listed in one transaction. */
-export const PART_SIZE = 1000;
-const NAME = 'withholding-';
-/** Digits, so that the parts are in the order of their names. */
-const DIGITS = 9;
-
-type StoredItem = Omit<WithheldItem, 'digest' | 'state'> & {
-  readonly state?: WithholdingState;
-  readonly digest: string;
-};
-
-/** Within the caller's transaction, while there are none. */
-export function storeDecided(log: DatabaseSync, items: readonly WithheldItem[]): void {
-  const insert = log.prepare('INSERT INTO meta VALUES (?, ?)');
-  for (let part = 0; part * PART_SIZE < items.length; part += 1) {
-    const some = items.slice(part * PART_SIZE, (part + 1) * PART_SIZE);
-    const stored = some.map((item): StoredItem => {
-      return { ...item, digest: Buffer.from(item.digest).toString('hex') };
-    });
-    insert.run(NAME + String(part).padStart(DIGITS, '0'), JSON.stringify(stored));
-  }
-}
-
-/** Whether a part is left. Does not write. */
-export function hasDecided(log: DatabaseSync): boolean {
-  return log.prepare(`SELECT 1 FROM meta WHERE name GLOB '${NAME}*' LIMIT 1`).get() !== undefined;
-}
-
-/** Removes the next part, within the caller's transaction, and returns it. */
-export function takeDecided(log: DatabaseSync): readonly WithheldItem[] {
-  const first = `SELECT name FROM meta WHERE name GLOB '${NAME}*' ORDER BY name LIMIT 1`;
-  const row = log.prepare(`DELETE FROM meta WHERE name = (${first}) RETURNING value`).get();
-  const stored = JSON.parse(String(row?.['value'] ?? '[]')) as readonly StoredItem[];
-  // Parts of an earlier version have no state.
-  return stored.map((item) => ({
-    ...item,
-    state: item.state ?? 'withheld',
-    digest: Buffer.from(item.digest, 'hex'),
-  }));
+/** Within the caller's transaction. */
+export function setErased(log: DatabaseSync, last: number): void {
+  log.prepare('UPDATE withheld SET isErased = 1 WHERE isErased = 0 AND number <= ?').run(last);
 }

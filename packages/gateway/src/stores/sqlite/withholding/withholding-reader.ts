@@ -2,7 +2,6 @@ import type { DatabaseSync } from 'node:sqlite';
 
 import { yieldPeriodically } from '../../../fair-turns.ts';
 import type { Withholding, WithholdingRange } from '../../../log/log.ts';
-import { readable } from '../database.ts';
 import type { RowReader } from '../log/row-reader.ts';
 import { metadataOf } from '../log/entry-row.ts';
 import { stateIn } from './withheld-table.ts';
@@ -27,16 +26,18 @@ export async function* readWithholdings(
   for (let left = limit; left > 0 && low < high;) {
     const rows = page.all(low, high);
     if (rows.length === 0) return;
+    const found = log.storedRows(rows.map(({ seq }) => Number(seq)));
+    const entries = new Map(found.map((entry) => [entry.seq, metadataOf(entry)]));
     for (const row of rows) {
       const number = Number(row['number']);
       if (order === 'newest') high = number;
       else low = number;
-      const entry = readable(() => log.entry(Number(row['seq'])));
-      if (entry === undefined) continue;
+      const metadata = entries.get(Number(row['seq']));
+      if (metadata === undefined) continue;
       if (left === 0) return;
       left -= 1;
       const [time, reason] = [Number(row['time']), String(row['reason'])];
-      yield { number, metadata: metadataOf(entry), time, reason, state: stateIn(row['isErased']) };
+      yield { number, metadata, time, reason, state: stateIn(row['isErased']) };
     }
     await takeTurn();
   }

@@ -40,7 +40,6 @@ import type { PackedCopy } from '../replica/copy-batch.ts';
 import type { WithheldForm } from '../../../log/ordered-batch.ts';
 import type { EntryRow } from '../log/entry-row.ts';
 import { type NewRow, RowWriter } from '../log/row-writer.ts';
-import { rangeMarker } from '../withholding/withheld-ranges.ts';
 import { insertWithheldEarly, setHidden, withheldInserter } from '../withholding/withheld-table.ts';
 
 const COMMA = Buffer.from(',');
@@ -53,7 +52,6 @@ export class EntryAppender {
   readonly #rows: RowWriter;
   readonly #reader: RowReader;
   readonly #insertWithheld: ReturnType<typeof withheldInserter>;
-  readonly #markRange: ReturnType<typeof rangeMarker>;
   readonly #linker = new Linker();
   readonly #previousLink = Buffer.alloc(FIRST_LINK.length);
   #seq = 0;
@@ -65,7 +63,6 @@ export class EntryAppender {
     this.#rows = new RowWriter(db);
     this.#reader = new RowReader(db);
     this.#insertWithheld = withheldInserter(db);
-    this.#markRange = rangeMarker(db);
   }
 
   get seq(): Seq {
@@ -113,7 +110,6 @@ export class EntryAppender {
     const facets = withheldFacets(kind, room, threadIn(draft.facets));
     const left = { kind, room, facets, body: Buffer.alloc(0), large: undefined };
     this.#store(left, { time, salt: NO_SALT, key, isWithheld: true });
-    this.#markRange(seq, true);
     insertWithheldEarly(this.#db, seq, form);
     return { outcome: 'appended', seq, time, salt };
   }
@@ -139,8 +135,7 @@ export class EntryAppender {
     }
     this.#store(copy, { time, salt, key: keyHash, isWithheld: withheld !== undefined });
     if (withheld !== undefined) {
-      this.#insertWithheld(seq, withheld, true);
-      this.#markRange(seq, true);
+      this.#insertWithheld(seq, withheld);
       this.#hasWithheld = true;
     }
     return undefined;
@@ -153,7 +148,7 @@ export class EntryAppender {
     const digest = Buffer.from(this.#linker.digestOf(salt, bodyDigestOf(copy)), 'latin1');
     if (there === undefined || withheld !== undefined || !digest.equals(there.digest)) return;
     const key = readable(() => this.#reader.stored(seq))?.key ?? keyHash;
-    this.#putRow(seq, copy, { time, salt, key, isWithheld: true, own: Buffer.from(head), link });
+    this.#putRow(seq, copy, { time, salt, key, own: Buffer.from(head), link });
     setHidden(this.#db, seq);
   }
 

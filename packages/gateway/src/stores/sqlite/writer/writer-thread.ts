@@ -31,16 +31,10 @@ import {
   type WriteResult,
 } from '../../../log/packed-drafts.ts';
 import { type CopyRequest, type CopyResponse, copiesIn } from '../replica/copy-batch.ts';
-import type { ItemToWithhold, WithholdFailure, WriterCalls } from './writer-calls.ts';
+import type { CasesToList, WithholdFailure, WriterCalls } from './writer-calls.ts';
 import type { ApplyRequest, ApplyResponse } from '../../../log/ordered-batch.ts';
 import { Withholder } from '../withholding/withholder.ts';
 import { Writer } from './writer.ts';
-
-/** A decided withholding. `erased` resolves after the text of its entries is erased. */
-interface Decision {
-  readonly listed: { readonly count: number };
-  readonly erased: PromiseWithResolvers<number>;
-}
 
 interface Batch {
   readonly client: MessagePort;
@@ -57,9 +51,8 @@ type ToWriterThread = ToWriter | ThreadCall<WriterCalls>;
 const thread = new StoreThread();
 const { shared, clients, metrics } = thread;
 const writer = new Writer(thread.paths, shared);
-const withholder = new Withholder(thread.paths, shared);
+const withholder = new Withholder(thread.paths, shared, writer);
 const waiting: Batch[] = [];
-let unerased: Decision[] = [];
 /** Withholdings that are decided and whose end is asked for later. */
 const decisions = new Map<number, Promise<number>>();
 let lastDecision = 0;
@@ -69,7 +62,7 @@ let uploadFault: FaultCause | undefined;
 const probing = setInterval(probe, PROBE_INTERVAL_MS);
 
 const calls: WriterCalls = {
-  withhold: async (items) => await withhold(items),
+  withhold: async (cases) => await withhold(cases),
   decide,
   erased: endOf,
   apply,
@@ -84,6 +77,7 @@ thread.signal.addEventListener('abort', () => {
   storeAll();
   clearInterval(probing);
   clearTimeout(erasing);
+  withholder.close();
   writer.close();
   thread.close();
 });
@@ -139,28 +133,25 @@ function copiesOf(response: unknown): ArrayBuffer[] {
 }
 
 /** What was sent before is stored first: it may be withheld with this request. */
-function withhold(items: readonly ItemToWithhold[]): Promise<number> | WithholdFailure {
+function withhold(all: readonly CasesToList[]): Promise<number> | WithholdFailure {
   if (waiting.length > 0) store(waiting.splice(0));
   const now = writer.now();
   try {
     if (!shared.writable && !writer.isFull) throw new StorageFault('The log cannot be written.');
-    const dated = items.map((item) => ({ ...item, time: item.time ?? now }));
-    const listed = writer.reserve.use(() => withholder.withhold(dated));
-    const erased = Promise.withResolvers<number>();
-    unerased.push({ listed, erased });
+    const done = withholder.withhold(all.map((cases) => ({ ...cases, time: cases.time ?? now })));
     erasing ??= setTimeout(erase);
-    return erased.promise;
+    return done;
   } catch (error) {
     assertStorageFault(error);
     return isDiskFull(error) ? 'out-of-space' : 'unavailable';
   }
 }
 
-function decide(items: readonly ItemToWithhold[]): number | WithholdFailure {
-  const erased = withhold(items);
-  if (typeof erased === 'string') return erased;
+function decide(all: readonly CasesToList[]): number | WithholdFailure {
+  const done = withhold(all);
+  if (typeof done === 'string') return done;
   lastDecision += 1;
-  decisions.set(lastDecision, erased);
+  decisions.set(lastDecision, done);
   return lastDecision;
 }
 
@@ -174,7 +165,7 @@ async function endOf(decision: number): Promise<number> {
 function erase(): void {
   let delayMs: number | undefined = ERASE_INTERVAL_MS;
   try {
-    const state = writer.reserve.use(() => withholder.erase());
+    const state = withholder.erase();
     if (state !== 'waiting') delayMs = state === 'more' ? 0 : undefined;
     thread.report('erasing', undefined);
   } catch (error) {
@@ -183,9 +174,6 @@ function erase(): void {
     delayMs = PROBE_INTERVAL_MS;
   }
   erasing = delayMs === undefined ? undefined : setTimeout(erase, delayMs);
-  if (delayMs !== undefined) return;
-  for (const { erased, listed } of unerased) erased.resolve(listed.count);
-  unerased = [];
 }
 
 function store(batches: readonly Batch[]): void {

@@ -11,7 +11,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { CopyResult } from '../../../log/log-copier.ts';
 import { assertStorageFault } from '../../../storage-fault.ts';
 import type { DataPaths } from '../data-paths.ts';
-import { isDiskFull } from '../database.ts';
+import { isDiskFull, transact } from '../database.ts';
 import { flushFolders } from '../prepare-folder.ts';
 import type { SharedState } from '../shared-state.ts';
 import type { StreamPosition, UnpackedBatch } from '../../../log/ordered-batch.ts';
@@ -29,11 +29,13 @@ import { Reserve } from './reserve.ts';
 
 /** Large enough that a commit of small entries would fit as well. */
 const PROBE = Buffer.alloc(256 * 1024);
+/** Readers hold the WAL for less. */
+const BUSY_TIMEOUT_MS = 100;
 
 type Failure = Extract<Outcome, 'out-of-space' | 'unavailable'>;
 
 export class Writer {
-  readonly reserve: Reserve;
+  readonly #reserve: Reserve;
   readonly #paths: DataPaths;
   readonly #shared: SharedState;
   readonly #db: DatabaseSync;
@@ -53,7 +55,7 @@ export class Writer {
   constructor(paths: DataPaths, shared: SharedState) {
     this.#paths = paths;
     this.#shared = shared;
-    this.reserve = new Reserve(paths);
+    this.#reserve = new Reserve(paths);
     this.#db = openLogForWriting(paths);
     this.#begin = this.#db.prepare('BEGIN IMMEDIATE');
     this.#end = this.#db.prepare('COMMIT');
@@ -149,6 +151,24 @@ export class Writer {
     return failure === undefined ? result : { outcome: 'failed', code: failure };
   }
 
+  /** Changes something else than entries, in one transaction, also on a full disk. Throws where nothing has changed. */
+  change<T>(work: (log: DatabaseSync) => T): T {
+    return this.#reserve.use(() => {
+      this.#flush();
+      return transact(this.#db, () => work(this.#db));
+    });
+  }
+
+  /** Leaves nothing in the WAL. Returns false where a reader holds it for longer than this. */
+  truncateWal(): boolean {
+    this.#db.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
+    try {
+      return this.#db.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get()?.['busy'] === 0;
+    } finally {
+      this.#db.exec('PRAGMA busy_timeout = 5000');
+    }
+  }
+
   /** The time for an entry now. */
   now(): number {
     return Math.max(Date.now(), this.#entries.time);
@@ -200,14 +220,17 @@ export class Writer {
     return join(this.#paths.folder, 'probe');
   }
 
+  #flush(): void {
+    if (this.#isFlushed) return;
+    flushFolders(this.#paths);
+    flushWal(this.#db);
+    this.#isFlushed = true;
+  }
+
   /** Must precede every write: repairs what an earlier process or a failed commit left. */
   #recover(): void {
-    if (!this.#isFlushed) {
-      flushFolders(this.#paths);
-      flushWal(this.#db);
-      this.#isFlushed = true;
-    }
-    this.reserve.keep();
+    this.#flush();
+    this.#reserve.keep();
     if (!this.#lastIsLoaded) this.#loadLast();
   }
 
