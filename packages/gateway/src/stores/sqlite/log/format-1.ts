@@ -3,7 +3,8 @@
  * files beside its body, `NAME.FILTER`.
  *
  * Invariant: A folder of format 1 is converted in one step, and has every entry, key and case that it had.
- * Test: `test/log-format/format-1.test.ts` “a folder of format 1 is converted …”
+ * Test: `test/log-format/format-1.test.ts` “a folder of format 1 is converted, wherever it
+ *   is killed”
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
