@@ -4,6 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
+import { inflateRawSync } from 'node:zlib';
 
 import type { WriteResult } from '../../../packages/gateway/src/log/packed-drafts.ts';
 import type { StoredEntry } from './simulated-gateway.ts';
@@ -54,7 +55,7 @@ export type Coverage = Readonly<
 
 const DAY_MS = 86_400_000;
 /** The kinds of messages. */
-const [DRAFTS, CHUNK, WITHHOLD, REPLACEMENT] = [0, 1, 2, 3];
+const [DRAFTS, CHUNK, REPLACEMENT, CASES] = [0, 1, 3, 5];
 /** In hex digits: begins the ids of all publishers of a gateway. */
 const GATEWAY_SIZE = 16;
 
@@ -219,8 +220,12 @@ function expectedOf(
     const isNew = !isVoid && number > before && !seen.has(origin);
     if (!isVoid) settled.set(publisher, Math.max(before, message.settled));
     if (!isVoid) seen.add(origin);
-    if (kind === WITHHOLD && !isVoid)
-      for (const [, seq] of payload.toString().matchAll(/"seq":(\d+)/g)) withheld.add(Number(seq));
+    // Each has one entry.
+    if (kind === CASES && !isVoid)
+      for (const [, seq] of inflateRawSync(payload)
+        .toString()
+        .matchAll(/"seqs":\[(\d+)\]/g))
+        withheld.add(Number(seq));
     if (kind !== DRAFTS) continue;
     for (const { text, upload, size } of draftsIn(payload)) {
       const body = upload === undefined ? undefined : wholeBody(uploads.get(upload), size);

@@ -350,6 +350,8 @@ describe('a withheld entry', () => {
     assert.deepEqual(await states(), [undefined, 'hidden', 'withheld']);
     const shown = await rest(log.readText({ facets: [], order: 'oldest' }, '\n'));
     assert.match(shown, new RegExp(`^[^\n]*${WORD} 0"}$`));
+    await log.withhold(seqs, 'spam');
+    assert.deepEqual(await needlesFound(earlier, NEEDLES), []);
   });
 
   it('can be the first of a log, which were moved when its only page was split', async () => {
