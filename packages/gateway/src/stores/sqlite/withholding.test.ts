@@ -324,36 +324,6 @@ describe('a withheld entry', () => {
     assert.deepEqual(await faultsIn(folder), []);
   });
 
-  it('is hidden, shown and withheld also where version 0.2 left its marks and lists', async () => {
-    const earlier = join(folder, 'earlier');
-    const seqs: Seq[] = [];
-    {
-      await using log = await openSqliteLog({ folder: earlier });
-      for (let at = 0; at < 3; at += 1) seqs.push(await say(log, `${WORD} ${at}`));
-      await log.withhold(seqs.slice(0, 2), 'a flood', 'hidden');
-    }
-    const [first = 0, second = 0, third = 0] = seqs;
-    {
-      using db = new DatabaseSync(join(earlier, 'log.sqlite'));
-      db.exec(`UPDATE entries SET flags = flags | 4 WHERE seq IN (${first}, ${second});
-        CREATE INDEX unfinished ON withheld (number) WHERE isErased IN (0, 2, 4)`);
-      const decided = [{ seq: third, time: 1, reason: 'spam', state: 'withheld', digest: '' }];
-      db.prepare("INSERT INTO meta VALUES ('withholding-000000000', ?)").run(
-        JSON.stringify(decided),
-      );
-    }
-    await using log = await openSqliteLog({ folder: earlier });
-    const states = async (): Promise<unknown[]> =>
-      await Promise.all(seqs.map(async (seq) => (await log.entry(seq))?.withheld?.state));
-    assert.deepEqual(await states(), ['hidden', 'hidden', 'withheld']);
-    assert.equal(await log.withhold([first], 'an appeal', 'shown'), 1);
-    assert.deepEqual(await states(), [undefined, 'hidden', 'withheld']);
-    const shown = await rest(log.readText({ facets: [], order: 'oldest' }, '\n'));
-    assert.match(shown, new RegExp(`^[^\n]*${WORD} 0"}$`));
-    await log.withhold(seqs, 'spam');
-    assert.deepEqual(await needlesFound(earlier, NEEDLES), []);
-  });
-
   it('can be the first of a log, which were moved when its only page was split', async () => {
     const young = join(folder, 'young');
     await using log = await openSqliteLog({ folder: young });
