@@ -45,7 +45,7 @@ export const ENTRIES_AND_LISTINGS = {
     'unknown-parameters': 'Unknown query parameters are no error.',
     'unknown-are-told':
       'Unknown parameters are told in notes, first, and in Warning, with the one meant.',
-    'other-spellings': 'Encoded names, NAME[], NAME[0] and amp;NAME are NAME.',
+    'other-spellings': 'Encoded names and NAME[] are NAME.',
     'misplaced-parameters': 'A parameter that a path would not obey is an error that leads on.',
     'not-utf-8': 'A parameter or path that is not UTF-8 is an error.',
   },
@@ -179,10 +179,10 @@ export const ENTRIES_AND_LISTINGS = {
   '7.7': {
     form: 'The fields of a form are the members of the entry, in both types of form.',
     'form-arrays': 'A field that is repeated, or must be strings, is an array.',
-    'form-names': 'NAME[], NAME[0] and amp;NAME are the known member NAME.',
+    'form-names': 'NAME[] is the known member NAME.',
     'form-key': 'A field may be the idempotency key.',
     'long-form': 'A form of 3 MiB is kept, each field of it.',
-    'form-or-json': 'JSON with the type of a form is JSON.',
+    'form-or-json': 'JSON with the type of an urlencoded form is JSON.',
     'form-or-text': 'What has the type of a form, and no "=", is a text.',
     'form-names-in-one': 'to is an array of the names between commas.',
     'bad-form': 'A form that is cut off, or not UTF-8, is refused, and keeps nothing.',

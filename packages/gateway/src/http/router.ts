@@ -14,7 +14,6 @@ import type { Handler, RequestContext, StartupContext } from './context.ts';
 import { type Guesses, nearestPaths } from './nearest-paths.ts';
 import { preferred, type Offer } from './negotiation.ts';
 import { isUtf8, ParameterCheck } from './parameters/parameter-check.ts';
-import { readQuery } from './parameters/query.ts';
 import { NO_ROUTE, type RouteName } from './request-observer.ts';
 import { sendError, sendProblem } from './response/problem.ts';
 import type { DescribedRoute } from './route-description.ts';
@@ -61,7 +60,6 @@ export class Router<App extends StartupContext> {
   readonly #routes: readonly MergedRoute<App>[];
   /** Keys are functions that are never called: they identify routes in `#finder`. */
   readonly #routeByKey = new Map<unknown, MergedRoute<App>>();
-  readonly #check: ParameterCheck;
   readonly #simplePosts = new Map<string, SimplePostRoute<App>>();
   readonly #finder = FindMyWay({
     ignoreTrailingSlash: true,
@@ -82,7 +80,6 @@ export class Router<App extends StartupContext> {
     this.#doors = Object.values(doors);
     this.#routes = mergeRoutes(doors);
     const check = new ParameterCheck(this.routes);
-    this.#check = check;
     for (const route of this.#routes) {
       checkParameters(route, check);
       for (const [index, one] of route.representations.entries()) {
@@ -130,25 +127,10 @@ export class Router<App extends StartupContext> {
 
   /** Returns the name of what answers the request. */
   dispatch(app: App, request: IncomingMessage, response: ServerResponse): RouteName {
-    const reading = readQuery(request, this.#namesAt(request));
-    if (reading === undefined) return this.#run(app, request, response);
-    void reading.then(() => {
-      if (!response.destroyed) this.#run(app, request, response);
-    });
-    return this.match(request)?.name ?? NO_ROUTE;
-  }
-
-  #run(app: App, request: IncomingMessage, response: ServerResponse): RouteName {
     const match = this.match(request);
     const context = { app, request, response, params: match?.params ?? {} };
     runHandler(match?.handle ?? this.#sendUnmatched, context);
     return match?.name ?? NO_ROUTE;
-  }
-
-  /** The parameters that mean something there. What a `GET` stores has any names. */
-  #namesAt({ method = '', url = '' }: IncomingMessage): ReadonlySet<string> {
-    const isStoring = url.includes('?') && this.#find(method, url)?.route.storesByGet === true;
-    return isStoring ? STORING_NAMES : this.#check.names;
   }
 
   /** The methods that a path takes; empty if there is no such path. */
@@ -235,7 +217,6 @@ function isPostFromPage(url: string, headers: IncomingMessage['headers']): boole
   return preferred(headers.accept, JSON_OR_HTML).type === 'text/html';
 }
 
-const STORING_NAMES: ReadonlySet<string> = new Set(['as', 'format', 'idempotency-key']);
 const READS: HTTPMethod[] = ['GET', 'HEAD'];
 
 function isRoutable(method: string): method is 'GET' | 'HEAD' | 'POST' {

@@ -48,12 +48,12 @@ export class MeantMembers {
     this.#required = new NearNames(required);
   }
 
-  /** Names that surely mean a member that the body lacks, one for each member. */
+  /** Names that mean a member that the body lacks, one for each member. */
   near(names: Iterable<string>, has: (member: string) => boolean): NearMember[] {
     const found = new Map<string, string>();
     for (const name of names) {
       const isKey = KEY_NAME.test(name);
-      const known = isKey ? IDEMPOTENCY_KEY : this.#near.sure(name);
+      const known = isKey ? IDEMPOTENCY_KEY : this.#near.meant(name);
       if (known === undefined || found.has(known)) continue;
       // No body has the key as a member, however it spells the name.
       if (isKey || !alikeOf(known).some(has)) found.set(known, name);

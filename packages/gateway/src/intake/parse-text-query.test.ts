@@ -1,10 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { setImmediate as nextTick } from 'node:timers/promises';
 
-import fc from 'fast-check';
-
-import { termList, termsIn } from '../log/text-query.ts';
+import { termList } from '../log/text-query.ts';
 import { parseTextQuery, queryNotes } from './parse-text-query.ts';
 
 test('a term is in the query once, however it is spelled', async () => {
@@ -40,27 +37,6 @@ test('a phrase of many words is several terms, which overlap', async () => {
   });
 });
 
-test('megabytes of words are terms, each once, while others have their turns', async () => {
-  const many = 300_000;
-  const words = Array.from({ length: many }, (_, at) => at.toString(36));
-  const query = `${words.join(' ')} ${words.join(' ')}`;
-  const state = { turns: 0, ended: false };
-  const others = async (): Promise<void> => {
-    for (; !state.ended; state.turns += 1) await nextTick();
-  };
-  const taking = others();
-  const parsed = await parseTextQuery([query]);
-  state.ended = true;
-  await taking;
-  assert.ok('all' in parsed);
-  assert.deepEqual(
-    Array.from(termsIn(parsed.all), (term) => term.words[0]),
-    words,
-  );
-  assert.equal(parsed.all.count, many);
-  assert.ok(state.turns > 20, `${state.turns} turns`);
-});
-
 test('of very many queries, the first are looked at for notes, and few notes are made', () => {
   let taken = 0;
   const many = function* (query: string): Generator<string> {
@@ -71,22 +47,4 @@ test('of very many queries, the first are looked at for notes, and few notes are
   assert.equal(taken, 7);
   assert.deepEqual(queryNotes(many('a')), []);
   assert.ok(taken < 10_000, `${taken} queries`);
-});
-
-test('there is room for all terms, whatever divides them', async () => {
-  const pieces = ['a', 'b7', 'ж', '中', '㎏', 'ﷺ', ' ', '"', '-', '.', '*', '\u3000', '😀', "'"];
-  const text = fc.array(fc.constantFrom(...pieces), { minLength: 1, maxLength: 400 });
-  await fc.assert(
-    fc.asyncProperty(fc.array(text, { minLength: 1, maxLength: 3 }), async (queries) => {
-      // A set without a free place would never end.
-      await parseTextQuery(queries.map((query) => query.join('')));
-    }),
-    { numRuns: 300 },
-  );
-  const words = Array.from({ length: 20_001 }, (_, at) => at.toString(36));
-  for (const divider of ['.', '-', ' ', '"', '" "', '\u3000']) {
-    const parsed = await parseTextQuery([`x "${words.join(divider)}"`]);
-    assert.ok('all' in parsed, divider);
-    assert.ok(parsed.all.count >= words.length / 64, divider);
-  }
 });

@@ -2,9 +2,8 @@
 import { FILTER_MEMBERS, FILTER_NAMES, quoted, SELECTOR_NAMES } from '@open-presence/protocol';
 
 import { yieldPeriodically } from '../fair-turns.ts';
-import type { TextQuery } from '../log/text-query.ts';
-import { MAX_CHUNK_LENGTH, StreamTokenizer, tokenize } from '../search/tokenizer.ts';
-import { TermSet } from './term-set.ts';
+import { type Term, termList, termText, type TextQuery } from '../log/text-query.ts';
+import { tokenize } from '../search/tokenizer.ts';
 
 /** Why a query cannot be used: what it must be, and what it was. */
 export interface TextQueryFault {
@@ -104,14 +103,12 @@ function parameterFor(name: string): string | undefined {
   );
 }
 
-/** One query with all terms. Takes turns with other work: a query may be megabytes long. */
+/** One query with all terms, each once. Takes turns with other work: a query may be a megabyte long. */
 export async function parseTextQuery(
   queries: readonly string[],
 ): Promise<TextQuery | TextQueryFault> {
   const yieldTurn = yieldPeriodically();
-  let capacity = 0;
-  for (const query of queries) capacity += await maxTerms(query, yieldTurn);
-  const terms = { all: new TermSet(capacity), none: new TermSet(capacity) };
+  const terms = { all: new Terms(), none: new Terms() };
   let count = 0;
   for (const query of queries) {
     let isNegated = false;
@@ -127,14 +124,12 @@ export async function parseTextQuery(
       }
       const isExcluded = item.isExcluded || isNegated;
       isNegated = false;
-      const phrase = new PhraseTerms(terms[isExcluded ? 'none' : 'all'], isExcluded);
-      const added = addTerms(item, phrase);
-      const fault = added instanceof Promise ? await added : added;
+      const fault = addTerms(item, terms[isExcluded ? 'none' : 'all'], isExcluded);
       if (fault !== undefined) return fault;
     }
     if (isNegated) return NOTHING_EXCLUDED;
   }
-  const [all, none] = [terms.all.list, terms.none.list];
+  const [all, none] = [termList([...terms.all.values()]), termList([...terms.none.values()])];
   if (all.count > 0) return { all, none };
   const got = queries.join(' ');
   return none.count > 0
@@ -142,85 +137,36 @@ export async function parseTextQuery(
     : { wanted: `words with letters or digits, ${EXAMPLE}`, got };
 }
 
-/** At most: a character stands between two terms, or they are parts of a phrase, each with `OVERLAP` words more. */
-async function maxTerms(
-  query: string,
-  yieldTurn: () => Promise<void> | undefined,
-): Promise<number> {
-  let dividers = 0;
-  for (let at = 0; at < query.length; at += 1) {
-    const code = query.charCodeAt(at);
-    if (code <= 0x20 || code >= 0x80 || code === QUOTE) dividers += 1;
-    if (at % MAX_CHUNK_LENGTH === 0) await yieldTurn();
+/** By their texts. */
+class Terms extends Map<string, Term> {
+  add(term: Term): void {
+    this.set(termText(term), term);
   }
-  const parts = Math.ceil(query.length / OVERLAP);
-  return Math.min(dividers + parts, Math.ceil(query.length / 2)) + 1;
 }
 
 /** Adds the words of an item as one term, or as several where they are many. */
-class PhraseTerms {
-  readonly #terms: TermSet;
-  readonly #isExcluded: boolean;
-  #words: string[] = [];
-  #isCut = false;
-
-  constructor(terms: TermSet, isExcluded: boolean) {
-    this.#terms = terms;
-    this.#isExcluded = isExcluded;
-  }
-
-  readonly push = (words: readonly string[]): void => {
-    for (const word of words) {
-      if (this.#words.length === MAX_PHRASE) {
-        if (!this.#isCut || !this.#isExcluded) this.#add(false);
-        this.#isCut = true;
-        this.#words = this.#words.slice(-OVERLAP);
-      }
-      this.#words.push(word);
-    }
-  };
-
-  /** Whether there were words. */
-  end(isPrefix: boolean): boolean {
-    if (this.#words.length === 0) return false;
-    if (!this.#isCut || !this.#isExcluded) this.#add(isPrefix);
-    return true;
-  }
-
-  #add(isPrefix: boolean): void {
-    this.#terms.add({ words: this.#words, isPrefix });
-  }
-}
-
-/** Adds the words of an item; in turns where it is long. */
 function addTerms(
   { isPhrase, text, isPrefix }: QueryItem,
-  phrase: PhraseTerms,
-): TextQueryFault | undefined | Promise<TextQueryFault | undefined> {
-  if (!isPhrase && text.includes('*')) {
+  terms: Terms,
+  isExcluded: boolean,
+): TextQueryFault | undefined {
+  if (!isPhrase && text.includes('*'))
     return { wanted: `words with a * only at the end, ${EXAMPLE}`, got: text };
-  }
-  const end = (): TextQueryFault | undefined => {
-    if (phrase.end(isPrefix) || !isPrefix) return undefined;
+  const words = tokenize(text);
+  if (words.length === 0) {
     const wanted = `words that begin with a letter or digit before the *, ${EXAMPLE}`;
-    return { wanted, got: `${text}*` };
-  };
-  if (text.length > MAX_CHUNK_LENGTH) return pushInTurns(text, phrase).then(end);
-  phrase.push(tokenize(text));
-  return end();
-}
-
-async function pushInTurns(text: string, phrase: PhraseTerms): Promise<void> {
-  const yieldTurn = yieldPeriodically();
-  const stream = new StreamTokenizer(phrase.push);
-  for (let at = 0; at < text.length; at += MAX_CHUNK_LENGTH) {
-    stream.push(text.slice(at, at + MAX_CHUNK_LENGTH));
-    await yieldTurn();
+    return isPrefix ? { wanted, got: `${text}*` } : undefined;
   }
-  stream.end();
+  const isCut = words.length > MAX_PHRASE;
+  for (let at = 0; at === 0 || at + OVERLAP < words.length; at += OVERLAP) {
+    const isLast = at + MAX_PHRASE >= words.length;
+    terms.add({ words: words.slice(at, at + MAX_PHRASE), isPrefix: isPrefix && isLast });
+    if (isLast || (isCut && isExcluded)) break;
+  }
+  return undefined;
 }
 
-/** A loop: a query may be megabytes long, and a regular expression needs stack for it. */
+/** A loop: a query may be a megabyte long, and a regular expression needs stack for it. */
 function* itemsOf(query: string): Generator<QueryItem | TextQueryFault> {
   for (let at = 0; at < query.length;) {
     if (isSpace(query, at)) {

@@ -1,12 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { setImmediate as nextTick } from 'node:timers/promises';
 
 import { GatewayError } from '@open-presence/protocol';
 
 import { facet } from '../log/facet.ts';
-import type { Log, Selection } from '../log/log.ts';
-import { openMemoryLog } from '../../../../test/support/memory-log/memory-log.ts';
+import type { Selection } from '../log/log.ts';
 import { grammar } from './intake.fixture.ts';
 import { parseSelection } from './selection.ts';
 
@@ -95,54 +93,6 @@ test('what is wrong again and again is told in few words', async () => {
     assert.equal(extensions.faults?.length, 16);
     assert.ok(message.length < 4000);
   }
-});
-
-test('very many parameters are read in turns with other work, and take little memory', async () => {
-  for (const pair of ['to=x', 'since=2026-01-01T00:00:00.', 'room=x', 'after=1']) {
-    const pairs = Array.from({ length: 100_000 }, (_, at) => pair + at);
-    const parameters = new URLSearchParams(pairs.join('&'));
-    const state = { turns: 0, ended: false };
-    const listing = { grammar, facets: [], subject: 'the garden' };
-    const selecting = parseSelection(parameters, listing)
-      .catch(() => undefined)
-      .finally(() => (state.ended = true));
-    for (; !state.ended; state.turns += 1) await nextTick();
-    assert.ok(state.turns > 5, `${state.turns} turns for ${pair}`);
-    const facets = (await selecting)?.facets ?? [];
-    for (const condition of facets)
-      assert.ok(condition instanceof Uint8Array && condition.buffer.byteLength === 16 * 100_000);
-  }
-});
-
-test('very many threads and names are looked up in turns with other work', async () => {
-  await using log = openMemoryLog();
-  const state = { turns: 0, ended: false };
-  /** The turns in which threads were looked up. */
-  const lookedUp = new Set<number>();
-  const watched: Pick<Log, 'head' | 'id' | 'entry'> = {
-    head: () => log.head(),
-    id: log.id,
-    async entry(seq) {
-      lookedUp.add(state.turns);
-      return await log.entry(seq);
-    },
-  };
-  const turnsOf = async (pair: (at: number) => string): Promise<number> => {
-    const pairs = Array.from({ length: 40_000 }, (_, at) => pair(at));
-    Object.assign(state, { turns: 0, ended: false });
-    const listing = { grammar, facets: [], subject: 'the garden', log: watched };
-    const selecting = parseSelection(new URLSearchParams(pairs.join('&')), listing);
-    void selecting.finally(() => (state.ended = true));
-    for (; !state.ended; state.turns += 1) await nextTick();
-    await selecting;
-    return state.turns;
-  };
-  // These are only read.
-  const reading = await turnsOf((at) => `to=n${at}`);
-  const naming = await turnsOf((at) => `concerns=n${at}`);
-  assert.ok(naming > reading, `${naming} turns for names, ${reading} to read as many`);
-  await turnsOf((at) => `thread=01a222b0-0000-7000-8000-${String(at).padStart(12, '0')}`);
-  assert.ok(lookedUp.size > 5, `threads in ${lookedUp.size} turns`);
 });
 
 test('all unusable values are named at once', async () => {

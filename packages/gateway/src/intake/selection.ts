@@ -10,7 +10,6 @@ import {
   type Filter,
 } from '@open-presence/protocol';
 
-import { yieldPeriodically } from '../fair-turns.ts';
 import { concerns } from '../log/concern.ts';
 import { facet, FACET_SIZE, type FacetCondition, seqNamedIn } from '../log/facet.ts';
 import type { Log, Order, Selection, Seq } from '../log/log.ts';
@@ -58,7 +57,7 @@ const TIME = 'an ISO 8601 date or date-time, such as 2026-11-21 or 2026-11-21T09
 /**
  * Every occurrence of a repeated parameter applies. Ignores `q`, whose meaning is `query`. Throws
  * `invalid-parameter` with all unusable values, or `unknown-room` or `unknown-kind` if that is the only
- * fault. Takes turns with other work, because there may be a hundred thousand parameters.
+ * fault.
  */
 export async function parseSelection(
   parameters: URLSearchParams,
@@ -66,20 +65,20 @@ export async function parseSelection(
   query?: TextQuery | TextQueryFault,
 ): Promise<Selection> {
   const selection = await read(parameters, listing.subject, async (reader): Promise<Selection> => {
-    const order = await reader.order(listing.hasBest === true);
-    const limit = await reader.bound('limit', parseInteger, COUNT, Math.min);
-    const after = await reader.bound('after', parseInteger, CURSOR, Math.max);
-    const before = await reader.bound('before', parseInteger, CURSOR, Math.min);
-    const since = await reader.bound('since', parseTime, TIME, Math.max);
-    const until = await reader.bound('until', parseTime, TIME, Math.min);
+    const order = reader.order(listing.hasBest === true);
+    const limit = reader.bound('limit', parseInteger, COUNT, Math.min);
+    const after = reader.bound('after', parseInteger, CURSOR, Math.max);
+    const before = reader.bound('before', parseInteger, CURSOR, Math.min);
+    const since = reader.bound('since', parseTime, TIME, Math.max);
+    const until = reader.bound('until', parseTime, TIME, Math.min);
     const related = listing.log === undefined ? [] : await reader.related(listing.log);
-    const given = [...listing.facets, ...(await reader.facets(listing)), ...related];
+    const given = [...listing.facets, ...reader.facets(listing), ...related];
     const facets = listing.log === undefined ? given : await withIds(listing.log, given);
     const textQuery = reader.textQuery(query);
-    const withheld = await reader.withheld();
+    const withheld = reader.withheld();
     // Their values are read elsewhere: here they are among the faults.
-    await reader.bound('wait', parseSeconds, SECONDS, Math.max);
-    await reader.bound('skip', parseInteger, COUNT, Math.max);
+    reader.bound('wait', parseSeconds, SECONDS, Math.max);
+    reader.bound('skip', parseInteger, COUNT, Math.max);
     return {
       facets,
       order,
@@ -115,7 +114,7 @@ export async function parseWait(
   parameters: URLSearchParams,
   subject: string,
 ): Promise<number | undefined> {
-  const seconds = await read(parameters, subject, (reader) =>
+  const seconds = await read(parameters, subject, async (reader) =>
     reader.bound('wait', parseSeconds, SECONDS, Math.max),
   );
   return seconds === undefined ? undefined : seconds * 1000;
@@ -123,7 +122,7 @@ export async function parseWait(
 
 /** How many of the best results to skip; the most of several. Throws `invalid-parameter`. */
 export async function parseSkip(parameters: URLSearchParams, subject: string): Promise<number> {
-  const skip = await read(parameters, subject, (reader) =>
+  const skip = await read(parameters, subject, async (reader) =>
     reader.bound('skip', parseInteger, COUNT, Math.max),
   );
   return Math.min(skip ?? 0, Number.MAX_SAFE_INTEGER);
@@ -148,28 +147,23 @@ const USED: ReadonlySet<string> = new Set([...BOUNDS, 'room', 'kind', ...SELECTO
 
 class ParameterReader {
   readonly faults: ParameterFault[] = [];
-  readonly #yieldTurn = yieldPeriodically();
   /** The different values of each parameter. */
   readonly #values = new Map<string, Set<string>>();
 
-  async add(parameters: URLSearchParams): Promise<void> {
+  constructor(parameters: URLSearchParams) {
     for (const [name, value] of parameters) {
       if (!USED.has(name)) continue;
       const values = this.#values.get(name);
       if (values === undefined) this.#values.set(name, new Set([value]));
       else values.add(value);
-      await this.#yieldTurn();
     }
   }
 
-  async order(hasBest: boolean): Promise<Order> {
+  order(hasBest: boolean): Order {
     const wanted = hasBest ? '"best", "newest" or "oldest"' : '"newest" or "oldest"';
     const isKnown = (text: string): boolean => isOrder(text) || (hasBest && text === 'best');
-    const orders = await this.#parsed(
-      'order',
-      (text) => (isKnown(text) ? text : undefined),
-      wanted,
-    );
+    const parse = (text: string): string | undefined => (isKnown(text) ? text : undefined);
+    const orders = this.#parsed('order', parse, wanted);
     const [first = 'newest'] = orders;
     if (orders.some((order) => order !== first)) {
       this.#addInvalid('order', `either ${wanted}`, 'several of them');
@@ -177,32 +171,28 @@ class ParameterReader {
     return isOrder(first) ? first : 'newest';
   }
 
-  async withheld(): Promise<Pick<Selection, 'withheld'>> {
+  withheld(): Pick<Selection, 'withheld'> {
     const parse = (text: string): string | undefined => (text === 'include' ? text : undefined);
-    const asked = await this.#parsed('withheld', parse, '"include"');
+    const asked = this.#parsed('withheld', parse, '"include"');
     return asked.length === 0 ? {} : { withheld: 'include' };
   }
 
   /** The strictest value of a parameter. */
-  async bound(
+  bound(
     name: string,
     parse: (text: string) => number | undefined,
     wanted: string,
     stricter: (a: number, b: number) => number,
-  ): Promise<number | undefined> {
-    const numbers = await this.#parsed(name, parse, wanted);
+  ): number | undefined {
+    const numbers = this.#parsed(name, parse, wanted);
     return numbers.length === 0 ? undefined : numbers.reduce((a, b) => stricter(a, b));
   }
 
   /** Several rooms, or kinds, are alternatives: an entry has one of each. */
-  async facets({
-    grammar,
-    fixed,
-    otherKinds = [],
-  }: SelectionScope): Promise<readonly FacetCondition[]> {
-    const rooms = await this.#names('room', [...grammar.rooms], fixed?.room);
+  facets({ grammar, fixed, otherKinds = [] }: SelectionScope): readonly FacetCondition[] {
+    const rooms = this.#names('room', [...grammar.rooms], fixed?.room);
     const allKinds = [...KINDS, ...otherKinds];
-    const kinds = (await this.#names('kind', allKinds, fixed?.kind, otherKinds)).filter(isKind);
+    const kinds = this.#names('kind', allKinds, fixed?.kind, otherKinds).filter(isKind);
     const conditions = [
       rooms.map((slug) => facet('room', slug)),
       kinds.map((kind) => facet('kind', kind)),
@@ -213,7 +203,7 @@ class ParameterReader {
     });
     for (const filter of FILTER_NAMES) {
       const values = this.#values.get(filter);
-      if (values !== undefined) conditions.push(await this.#joined(filter, values));
+      if (values !== undefined) conditions.push(joined(filter, values));
     }
     return conditions;
   }
@@ -230,37 +220,23 @@ class ParameterReader {
         const isThere = entry !== undefined && (id ?? entry.metadata.id) === entry.metadata.id;
         threads.add(isThere ? entry.thread : NO_THREAD);
       }
-      await this.#yieldTurn();
     }
     const conditions: FacetCondition[] = Array.from(threads, threadFacet);
     for (const name of this.#values.get('concerns') ?? []) {
       conditions.push(concerns(name));
-      await this.#yieldTurn();
     }
     return conditions;
   }
 
-  async #joined(filter: Filter, values: ReadonlySet<string>): Promise<FacetCondition> {
-    const joined = new Uint8Array(values.size * FACET_SIZE);
-    let at = 0;
-    for (const value of values) {
-      joined.set(facet(filter, value), at);
-      at += FACET_SIZE;
-      await this.#yieldTurn();
-    }
-    return joined;
-  }
-
   /** The known values of the parameter. Each other value becomes a fault. */
-  async #names(
+  #names(
     name: 'room' | 'kind',
     known: readonly string[],
     fixed: string | undefined,
     otherKinds: readonly string[] = [],
-  ): Promise<string[]> {
+  ): string[] {
     const found: string[] = [];
     for (const value of this.#values.get(name) ?? []) {
-      await this.#yieldTurn();
       if (!known.includes(value)) this.#addUnknown(name, value, known);
       else if (fixed !== undefined && value !== fixed && !otherKinds.includes(value)) {
         const elsewhere = `${quote(value)}: what is listed here has the ${name} ${quote(fixed)} only; request /api/entries?${name}=${value} instead`;
@@ -276,17 +252,16 @@ class ParameterReader {
     return undefined;
   }
 
-  async #parsed<Value>(
+  #parsed<Value>(
     name: string,
     parse: (text: string) => Value | undefined,
     wanted: string,
-  ): Promise<Value[]> {
+  ): Value[] {
     const parsed: Value[] = [];
     for (const text of this.#values.get(name) ?? []) {
       const value = parse(text);
       if (value === undefined) this.#addInvalid(name, wanted, quote(text));
       else parsed.push(value);
-      await this.#yieldTurn();
     }
     return parsed;
   }
@@ -304,6 +279,13 @@ class ParameterReader {
   #add(fault: ParameterFault): void {
     if (this.faults.length < MAX_FAULTS) this.faults.push(fault);
   }
+}
+
+function joined(filter: Filter, values: ReadonlySet<string>): FacetCondition {
+  const facets = new Uint8Array(values.size * FACET_SIZE);
+  for (const [index, value] of [...values].entries())
+    facets.set(facet(filter, value), index * FACET_SIZE);
+  return facets;
 }
 
 /** Answers have a facet of the id of what they answer, also where they name it by its seq. */
@@ -331,8 +313,7 @@ async function read<Value>(
   subject: string,
   parse: (reader: ParameterReader) => Promise<Value>,
 ): Promise<Value> {
-  const reader = new ParameterReader();
-  await reader.add(parameters);
+  const reader = new ParameterReader(parameters);
   const value = await parse(reader);
   if (reader.faults.length > 0) throw parameterError(reader.faults, subject);
   return value;

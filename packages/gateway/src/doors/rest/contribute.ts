@@ -123,7 +123,7 @@ function createdLines({ id }: EntryMetadata, text: string): string {
 async function receiveSmall(context: DoorRequest, kind: Kind, bytes: Buffer): Promise<void> {
   const { app, request } = context;
   const form = new FormConverter(request.headers['content-type'], app.grammar.kinds[kind]);
-  const body = form.convert(bytes);
+  const body = await form.convert(bytes);
   await storeBody(context, { kind, body, key: idempotencyKeyOf(request) ?? form.key });
 }
 

@@ -74,27 +74,6 @@ suite('a contribution as a form', () => {
     }
   });
 
-  test('has its first field whatever byte order mark stands before it, in pieces of any size', async () => {
-    await using gateway = await openGateway(openMemoryLog());
-    const headers = { 'Content-Type': 'multipart/form-data; boundary=b' };
-    const body = Buffer.from(
-      '\ufeff--b\r\nContent-Disposition: form-data; name=text\r\n\r\nhello\r\n--b--\r\n',
-    );
-    const pieces = new ReadableStream<Uint8Array>({
-      async start(controller) {
-        for (const byte of body) {
-          controller.enqueue(Uint8Array.of(byte));
-          await nextTurn();
-        }
-        controller.close();
-      },
-    });
-    assert.equal((await post(gateway, '/api/seeds', body, headers)).members['text'], 'hello');
-    const init = { method: 'POST', body: pieces, headers, duplex: 'half' } as const;
-    const answer = await fetch(`${gateway.url}/api/seeds`, init);
-    assert.equal(((await answer.json()) as Members)['text'], 'hello');
-  });
-
   test('or a query has one key, since a retry could not tell which of two counts', async () => {
     await using gateway = await openGateway(openMemoryLog());
     for (const [path, body, expected] of [

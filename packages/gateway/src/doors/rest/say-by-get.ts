@@ -50,7 +50,7 @@ export async function say(context: DoorRequest): Promise<void> {
   const mark = url.indexOf('?');
   response.setHeader('Cache-Control', 'no-store');
   try {
-    const body = await bodyFromQuery(mark === -1 ? '' : url.slice(mark + 1), grammar);
+    const body = bodyFromQuery(mark === -1 ? '' : url.slice(mark + 1), grammar);
     if (body.length === NO_MEMBERS.length) await explain(context, kind);
     else if (!redirectsToOrigin(context))
       await storeBody(context, { kind, body, key: idempotencyKeyOf(request) });

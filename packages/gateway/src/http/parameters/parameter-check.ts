@@ -6,9 +6,8 @@ import type { IncomingMessage } from 'node:http';
 
 import { GatewayError, quoted, type Fault } from '@open-presence/protocol';
 
-import { yieldPeriodically } from '../../fair-turns.ts';
-import { NearNames } from '../../near-names.ts';
-import { partsOf } from './query.ts';
+import { canonicalName, NearNames } from '../../near-names.ts';
+import { queryText } from './query.ts';
 import type { DescribedRoute, RouteDescription } from '../route-description.ts';
 
 /** What a representation, or `POST`, does with parameters. */
@@ -33,11 +32,8 @@ const KEY_WORKS_AT = 'it works where an entry is stored, as at POST /api/garden'
 /** How many faults, and how many paths, an error names. */
 const MAX_FAULTS = 16;
 const MAX_PATHS = 5;
-/** How many unknown parameters an answer names: they can be a million. */
+/** How many unknown parameters an answer names. */
 const MAX_NOTES = 8;
-/** Longer queries are checked in turns with other work. */
-const PARAMETERS_PER_PART = 256;
-const EQUALS = 0x3d;
 
 /** Undefined for a route that does not state its parameters: it takes any. */
 export function takenParameters(
@@ -91,56 +87,34 @@ export function notesPart(request: CheckedRequest, others: readonly string[] = [
 
 export class ParameterCheck {
   readonly #paths: ReadonlyMap<string, readonly string[]>;
-  /** The names that any path takes. */
-  readonly names: ReadonlySet<string>;
 
   constructor(routes: readonly Pick<DescribedRoute, 'path' | 'description'>[]) {
     this.#paths = pathsByName(routes);
-    this.names = new Set([...this.#paths.keys(), EVERYWHERE, FORMAT, KEY]);
   }
 
   /**
    * Throws `invalid-parameter` for parameters in the query that have no effect there or are not UTF-8. Those
    * that no path takes become `parameterNotes` of the request.
    */
-  check(request: CheckedRequest, parameters: TakenParameters): void | Promise<void> {
-    if (request.url?.includes('?') !== true) return undefined;
-    const parts = this.#checkParts(request, parameters);
-    return parts.next().done === true ? undefined : finishInTurns(parts);
-  }
-
-  *#checkParts(request: CheckedRequest, parameters: TakenParameters): Generator<void> {
-    const { url = '' } = request;
-    const { taken, refused } = parameters;
-    let faults: Map<string, Fault> | undefined;
-    const unknown = new UnknownNames();
-    let waits = false;
-    let hasCursor = false;
-    let count = 0;
-    for (let start = url.indexOf('?') + 1; start < url.length;) {
-      const separator = url.indexOf('&', start);
-      const end = separator === -1 ? url.length : separator;
-      const name = decodedName(url, start, end);
-      const parameter = url.slice(start, end);
-      start = end + 1;
-      count += 1;
-      if (count % PARAMETERS_PER_PART === 0) yield;
+  check(request: CheckedRequest, { taken, refused, near }: TakenParameters): void {
+    const query = queryText(request);
+    if (query === '') return;
+    const faults = new Map<string, Fault>();
+    const given = new Set<string>();
+    const unknown = new Set<string>();
+    for (const parameter of query.split('&')) {
+      const name = nameOf(parameter);
       const isTaken = taken.has(name);
-      if (isTaken && name === 'wait') waits = true;
-      if (isTaken && name === 'after') hasCursor = true;
-      const detail = isTaken
-        ? yield* encodingFault(name, parameter)
-        : this.#misplaced(name, refused);
-      if (detail !== undefined) {
-        faults ??= new Map();
-        if (faults.size < MAX_FAULTS) faults.set(name, { parameter: name, detail });
-      } else if (!isTaken && parameter !== '' && parameter !== JSON_FORMAT) unknown.add(name);
+      if (isTaken) given.add(name);
+      else if (parameter !== '' && parameter !== JSON_FORMAT) unknown.add(name);
+      const detail = isTaken ? encodingFault(name, parameter) : this.#misplaced(name, refused);
+      if (detail !== undefined) faults.set(name, { parameter: name, detail });
     }
-    if (faults !== undefined) throw this.#refusal(request, [...faults.values()]);
-    const notes = unknown.notes(parameters.near, 'parameter');
+    if (faults.size > 0) throw this.#refusal(request, [...faults.values()].slice(0, MAX_FAULTS));
+    const notes = [...unknown].slice(0, MAX_NOTES).map((name) => noteOn(name, near));
     // Where there is no order, nothing is listed, and waiting needs no cursor.
-    if (waits && !hasCursor && taken.has('order')) notes.push(WAIT_NOTE);
-    if (notes.length > 0) notesByRequest.set(request, notes);
+    if (given.has('wait') && !given.has('after') && taken.has('order')) notes.push(WAIT_NOTE);
+    addNotes(request, notes);
   }
 
   #refusal({ url = '', method = '' }: CheckedRequest, faults: readonly Fault[]): GatewayError {
@@ -166,31 +140,11 @@ export class ParameterCheck {
 const WAIT_NOTE =
   '"wait" had no effect: it needs a cursor. Request the "next" of an "order=oldest" answer, or "after" with the "head" of this one, and "wait".';
 
-/** Names of parameters in one query, or of members of data, that nothing takes. */
-class UnknownNames {
-  readonly #names = new Set<string>();
-  #isMore = false;
-
-  add(name: string): void {
-    if (this.#names.size < MAX_NOTES) this.#names.add(name);
-    else this.#isMore ||= !this.#names.has(name);
-  }
-
-  /** `word`: what they are names of. */
-  notes(near: NearNames, word: Word): string[] {
-    const notes = Array.from(this.#names, (name) => noteOn(name, near, word));
-    return this.#isMore
-      ? [...notes, `Further ${word}s had no effect either: nothing here takes them.`]
-      : notes;
-  }
-}
-
-type Word = 'parameter' | 'member';
-
-function noteOn(name: string, near: NearNames, word: Word): string {
-  if (name === FORMAT && word === 'parameter')
+function noteOn(name: string, near: NearNames): string {
+  if (name === FORMAT)
     return `"format" had an effect only as ${JSON_FORMAT}: choose others by the header "Accept".`;
-  return `${quoted(name)} had no effect: there is no such ${word} here. ${adviceOn(name, near)}`.trim();
+  const note = `${quoted(name)} had no effect: there is no such parameter here.`;
+  return `${note} ${adviceOn(name, near)}`.trim();
 }
 
 function adviceOn(name: string, near: NearNames): string {
@@ -202,12 +156,6 @@ function adviceOn(name: string, near: NearNames): string {
 
 const PAGES_ADVICE =
   'There are no pages: "limit" bounds an answer, and its "next" leads on to what follows.';
-
-async function finishInTurns(parts: Generator<void>): Promise<void> {
-  const yieldTurn = yieldPeriodically();
-  do await yieldTurn();
-  while (parts.next().done !== true);
-}
 
 /** The paths that take each parameter. Paths of one resource come last, and so do feeds, which are listings. */
 function pathsByName(
@@ -224,24 +172,15 @@ function pathsByName(
   return found;
 }
 
-/** The name of the parameter between two positions of a URL. */
-function decodedName(url: string, start: number, end: number): string {
-  let nameEnd = start;
-  while (nameEnd < end && url.charCodeAt(nameEnd) !== EQUALS) nameEnd += 1;
-  const name = url.slice(start, nameEnd);
-  if (!/[%+]/.test(name)) return name;
-  const [decoded] = new URLSearchParams(name).keys();
-  return decoded ?? '';
+function nameOf(parameter: string): string {
+  const [name = ''] = parameter.split('=', 1);
+  if (!/[%+[]/.test(name)) return name;
+  const [decoded = ''] = new URLSearchParams(name).keys();
+  return canonicalName(decoded);
 }
 
-function* encodingFault(name: string, parameter: string): Generator<void, string | undefined> {
-  let checked = 0;
-  for (const part of partsOf(parameter)) {
-    if (!isUtf8(part)) return `"${name}" must be UTF-8, percent-encoded as in %D0%A2`;
-    checked += part.length;
-    if (checked < parameter.length) yield;
-  }
-  return undefined;
+function encodingFault(name: string, parameter: string): string | undefined {
+  return isUtf8(parameter) ? undefined : `"${name}" must be UTF-8, percent-encoded as in %D0%A2`;
 }
 
 const NOT_ASCII = /%[89a-f]/i;

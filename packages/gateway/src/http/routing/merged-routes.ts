@@ -84,11 +84,8 @@ function checked<App extends StartupContext>(
 ): Handler<App> {
   if (parameters === undefined) return handle;
   return (context) => {
-    const checking = check.check(context.request, parameters);
-    if (checking === undefined) return handleWarned(handle, context);
-    return checking.then(() =>
-      isDisconnected(context) ? undefined : handleWarned(handle, context),
-    );
+    check.check(context.request, parameters);
+    return handleWarned(handle, context);
   };
 }
 

@@ -1,19 +1,13 @@
 /** Bodies that are forms (PROTOCOL.md section 7.7): turned into the JSON text of a body. */
-import type { GatewayError } from '@open-presence/protocol';
-
 import { yieldPeriodically } from '../../fair-turns.ts';
-import { FormMembers, formError, type FieldHandler } from './form-members.ts';
 import type { FormGrammar } from '../grammar.ts';
 import { hashIdempotencyKey, onlyKey } from '../idempotency-key.ts';
-import { MultipartError, MultipartReader } from './multipart-reader.ts';
-import { UrlencodedReader } from './urlencoded-reader.ts';
+import { FormMembers, formError, type FieldHandler } from './form-members.ts';
+import { MultipartError, readMultipart } from './multipart.ts';
+import { readUrlencoded } from './urlencoded.ts';
 
 /** A form up to this size in bytes has the members that the same query would have. */
 const MAX_HELD = 64 * 1024;
-/** Bytes of a chunk that are converted in one piece: each may be a field. */
-const PART_SIZE = 4096;
-/** RFC 2046 section 5.1.1 allows 70. */
-const MAX_BOUNDARY = 256;
 
 const KEY = 'idempotency-key';
 const RESERVED: ReadonlySet<string> = new Set([KEY]);
@@ -21,22 +15,33 @@ const NOT_PERCENT_ENCODED = 'since every field is stored as text: encode other d
 
 const URLENCODED = /^\s*application\/x-www-form-urlencoded\s*(?:;|$)/i;
 const MULTIPART = /^\s*multipart\/form-data\s*(?:;|$)/i;
-const BOUNDARY = /;\s*boundary\s*=\s*(?:"([^"]+)"|([^\s;,"]+))/i;
-
-/** A form never starts with one of these bytes: they would be percent-encoded, or come before a boundary. */
+/** A form begins with none of these bytes: they would be percent-encoded. `curl -d` sends JSON with its type. */
 const JSON_START = /^[\s{["\xef]/;
-const JSON_START_IN_MULTIPART = /^[{["]/;
 
-/** Throws a `MultipartError`. */
-interface FormReader {
-  feed(piece: Buffer): void;
-  end(): void;
+interface FormSyntax {
+  /** How text must be encoded, for errors. */
+  readonly encoding: string;
+  /** Passes fields to the handler, a piece with each step. May throw a `MultipartError`. */
+  readonly read: (
+    chunks: AsyncIterable<Buffer>,
+    handler: FieldHandler,
+  ) => AsyncGenerator<void, void, undefined>;
 }
 
-/** The readers of one form. */
-interface Form {
-  readonly members: FormMembers;
-  readonly reader: FormReader;
+/** Undefined where the body is no form. */
+export function formSyntax(
+  contentType: string | undefined,
+  firstByte: number | undefined,
+): FormSyntax | undefined {
+  if (contentType === undefined || firstByte === undefined) return undefined;
+  if (MULTIPART.test(contentType)) {
+    const read: FormSyntax['read'] = (chunks, handler) =>
+      readMultipart(chunks, contentType, handler);
+    return { encoding: NOT_PERCENT_ENCODED, read };
+  }
+  if (!URLENCODED.test(contentType) || JSON_START.test(String.fromCharCode(firstByte)))
+    return undefined;
+  return { encoding: 'percent-encoded', read: readUrlencoded };
 }
 
 /** Passes on a body that is JSON, and turns one that is a form into JSON. For one body. */
@@ -58,36 +63,29 @@ export class FormConverter {
     return this.#key;
   }
 
-  /** The JSON text of a whole body. Throws `invalid-parameter`. */
-  convert(bytes: Buffer): Buffer {
-    const form = this.#formOf(bytes[0]);
-    return form === undefined ? bytes : Buffer.concat([this.#feed(form, bytes), this.#end(form)]);
+  /** The JSON text of a whole body; a promise for a form. Throws `invalid-parameter`. */
+  convert(bytes: Buffer): Buffer | Promise<Buffer> {
+    if (formSyntax(this.#contentType, bytes[0]) === undefined) return bytes;
+    return this.#convertForm(bytes);
+  }
+
+  async #convertForm(bytes: Buffer): Promise<Buffer> {
+    const body = async function* (): AsyncGenerator<Buffer> {
+      yield bytes;
+    };
+    return Buffer.concat(await Array.fromAsync(this.convertChunks(body())));
   }
 
   /** The JSON text of a body that arrives in chunks. Throws `invalid-parameter`. */
-  async *convertChunks(chunks: AsyncIterable<Buffer>): AsyncGenerator<Uint8Array, void, undefined> {
-    let form: Form | undefined;
-    let isStart = true;
-    const yieldTurn = yieldPeriodically();
-    for await (const chunk of chunks) {
-      if (isStart) form = this.#formOf(chunk[0]);
-      isStart = false;
-      if (form === undefined) yield chunk;
-      else
-        for (let at = 0; at < chunk.length; at += PART_SIZE) {
-          yield this.#feed(form, chunk.subarray(at, at + PART_SIZE));
-          await yieldTurn();
-        }
+  async *convertChunks(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void, undefined> {
+    const source = chunks[Symbol.asyncIterator]();
+    const first = await source.next();
+    const body = resumed(first, source);
+    const syntax = first.done === true ? undefined : formSyntax(this.#contentType, first.value[0]);
+    if (syntax === undefined) {
+      yield* body;
+      return;
     }
-    if (form !== undefined) yield this.#end(form);
-  }
-
-  /** Undefined for a body that is no form. */
-  #formOf(firstByte: number | undefined): Form | undefined {
-    if (this.#contentType === undefined || firstByte === undefined) return undefined;
-    const syntax = formSyntax(this.#contentType, firstByte);
-    if (syntax === 'no boundary') throw this.#typeError(NO_BOUNDARY);
-    if (syntax === undefined) return undefined;
     const members = new FormMembers({
       kind: this.#kind,
       reserved: RESERVED,
@@ -95,68 +93,30 @@ export class FormConverter {
       encoding: syntax.encoding,
       omitEmpty: this.#omitEmpty,
     });
-    return { members, reader: syntax.readerFor(members) };
-  }
-
-  /** The next bytes of the JSON text. */
-  #feed({ members, reader }: Form, bytes: Buffer): Buffer {
-    this.#run(() => reader.feed(bytes));
-    return members.take();
-  }
-
-  /** The last bytes of the JSON text. */
-  #end({ members, reader }: Form): Buffer {
-    this.#run(() => reader.end());
-    this.#key = hashIdempotencyKey(undefined, onlyKey(members.reservedValues(KEY)));
-    return members.end();
-  }
-
-  #run(read: () => void): void {
+    const yieldTurn = yieldPeriodically();
     try {
-      read();
+      for await (const _ of syntax.read(body, members)) {
+        yield members.take();
+        await yieldTurn();
+      }
     } catch (error) {
       if (!(error instanceof MultipartError)) throw error;
-      throw this.#typeError(
-        `the body must be the multipart/form-data that "Content-Type" announces, but ${error.message}`,
-      );
+      const detail = `the body must be the multipart/form-data that "Content-Type" announces, but ${error.message}`;
+      throw formError(this.#kind, [{ parameter: 'Content-Type', detail }]);
     }
-  }
-
-  #typeError(detail: string): GatewayError {
-    return formError(this.#kind, [{ parameter: 'Content-Type', detail }]);
+    this.#key = hashIdempotencyKey(undefined, onlyKey(members.reservedValues(KEY)));
+    yield members.end();
   }
 }
 
-const NO_BOUNDARY = `"Content-Type: multipart/form-data" must have a boundary of 1 to ${MAX_BOUNDARY} characters, as in multipart/form-data; boundary=X`;
-
-interface FormSyntax {
-  /** How text must be encoded, for errors. */
-  readonly encoding: string;
-  readonly readerFor: (handler: FieldHandler) => FormReader;
-}
-
-/**
- * The syntax of a form of this type that starts with this byte. Undefined for JSON, whatever its type
- * says.
- */
-export function formSyntax(
-  contentType: string,
-  firstByte: number,
-): FormSyntax | 'no boundary' | undefined {
-  const start = String.fromCharCode(firstByte);
-  if (URLENCODED.test(contentType)) {
-    if (JSON_START.test(start)) return undefined;
-    return {
-      encoding: 'percent-encoded',
-      readerFor: (handler) => new UrlencodedReader(handler, true),
-    };
+/** The source from its first step on. */
+async function* resumed(
+  first: IteratorResult<Buffer>,
+  source: AsyncIterator<Buffer>,
+): AsyncGenerator<Buffer, void, undefined> {
+  try {
+    for (let step = first; step.done !== true; step = await source.next()) yield step.value;
+  } finally {
+    await source.return?.();
   }
-  if (!MULTIPART.test(contentType) || JSON_START_IN_MULTIPART.test(start)) return undefined;
-  const [, quoted, token] = BOUNDARY.exec(contentType) ?? [];
-  const boundary = quoted ?? token;
-  if (boundary === undefined || boundary.length > MAX_BOUNDARY) return 'no boundary';
-  return {
-    encoding: NOT_PERCENT_ENCODED,
-    readerFor: (handler) => new MultipartReader(boundary, handler),
-  };
 }

@@ -35,56 +35,52 @@ export interface FormOptions {
   readonly omitEmpty?: boolean;
 }
 
-const EMPTY = Buffer.alloc(0);
+/** In bytes. A name is held, whatever its value is. */
+const MAX_NAME = 64 * 1024;
 
 export class FormMembers implements FieldHandler {
   readonly #options: FormOptions;
-  readonly #arrays: ReadonlySet<string>;
   readonly #held = new Map<string, string[]>();
   #heldSize = 0;
   readonly #faults: Fault[] = [];
   /** JSON text that was not taken yet. */
   #text = '';
-  #hasMembers = false;
-  /** The current field. */
+  #separator = '{';
   #name = new GrowingBuffer();
-  #value: GrowingBuffer | undefined;
-  #size = 0;
-  /** The current field if it is not held. */
-  #printed: PrintedField | undefined;
-  /** Decodes its name, then its value. */
-  #decoder = newDecoder();
+  #value = new GrowingBuffer();
+  /** Prints the value of the current field; undefined while the field is held. */
+  #printer: ValuePrinter | undefined;
 
   constructor(options: FormOptions) {
     this.#options = options;
-    const { rules } = options.kind;
-    this.#arrays = new Set(
-      rules.filter(({ rule }) => rule.type === 'strings').map(({ name }) => name),
-    );
   }
 
   name(bytes: Uint8Array): void {
-    if (this.#printed === undefined) this.#name.append(bytes);
-    this.#add(bytes);
+    this.#name.append(bytes);
+    if (this.#name.length <= MAX_NAME) return;
+    const detail = `the name of a field must have at most ${MAX_NAME} bytes`;
+    throw formError(this.#options.kind, [{ detail }]);
   }
 
   value(bytes: Uint8Array): void {
-    if (this.#printed === undefined) (this.#value ??= new GrowingBuffer()).append(bytes);
-    else if (this.#value === undefined) this.#startPrintedValue();
-    this.#add(bytes);
+    if (this.#printer !== undefined) {
+      this.#print(bytes);
+      return;
+    }
+    this.#value.append(bytes);
+    const size = this.#heldSize + this.#name.length + this.#value.length;
+    if (size > this.#options.maxHeld) this.#startPrinting();
   }
 
   endField(): void {
-    if (this.#value === undefined) this.value(EMPTY);
-    if (this.#printed === undefined) this.#hold();
+    if (this.#printer === undefined) this.#hold();
     else {
-      this.#decodePrinted();
-      this.#text += this.#printed.isArray ? '"]' : '"';
+      this.#print();
+      this.#text += this.#printer.end;
     }
     this.#name = new GrowingBuffer();
-    this.#value = undefined;
-    this.#printed = undefined;
-    this.#size = 0;
+    this.#value = new GrowingBuffer();
+    this.#printer = undefined;
   }
 
   /** The values of a reserved name. */
@@ -92,62 +88,45 @@ export class FormMembers implements FieldHandler {
     return this.#held.get(name) ?? [];
   }
 
-  /** The JSON text since the last call. Throws `invalid-parameter` for a fault in a printed field. */
+  /** The JSON text since the last call. */
   take(): Buffer {
     const text = Buffer.from(this.#text);
     this.#text = '';
-    if (this.#hasMembers) this.#throwFaults();
     return text;
   }
 
   /** The rest of the text. Throws `invalid-parameter` for what is not UTF-8. */
   end(): Buffer {
-    return Buffer.from([...this.rest()].join(''));
-  }
-
-  /** What `end` returns, in pieces: held members can be many. */
-  *rest(): Generator<string, void, undefined> {
-    this.#throwFaults();
-    if (this.#text !== '') yield this.#text;
-    let separator = this.#hasMembers ? ',' : '{';
+    if (this.#faults.length > 0) throw formError(this.#options.kind, this.#faults);
+    const parts = [this.#text];
     for (const [name, values] of this.#held) {
       if (this.#options.reserved.has(name)) continue;
-      yield separator + this.#memberText(name, values);
-      separator = ',';
+      parts.push(this.#separator + this.#memberText(name, values));
+      this.#separator = ',';
     }
-    yield separator === '{' ? '{}' : '}';
-  }
-
-  #add(bytes: Uint8Array): void {
-    this.#size += bytes.length;
-    if (this.#printed !== undefined) this.#decodePrinted(bytes);
-    // A name is held until its value starts, if it fits by itself: it decides about the value.
-    else if (this.#size + this.#heldBesides > this.#options.maxHeld) this.#startPrinting();
-  }
-
-  get #heldBesides(): number {
-    return this.#value === undefined ? 0 : this.#heldSize;
+    return Buffer.from(`${parts.join('')}${this.#separator === '{' ? '{}' : '}'}`);
   }
 
   #hold(): void {
     const name = this.#fieldName();
-    const value = decode(this.#value);
-    if (value === '' && name !== undefined && this.#omits(name)) return;
+    const value = textOf(this.#value);
     if (name === undefined || value === undefined) {
-      this.#addFault(name);
+      this.#faults.push(this.#encodingFault(name));
+      if (this.#faults.length === MAX_FAULTS) this.end();
       return;
     }
+    if (value === '' && this.#omits(name)) return;
     // One for the separator, so that empty fields count too.
-    this.#heldSize += Buffer.byteLength(name) + (this.#value?.length ?? 0) + 1;
+    this.#heldSize += Buffer.byteLength(name) + this.#value.length + 1;
     const given = name === 'to' ? namesIn(value) : [value];
     const values = this.#held.get(name);
     if (values === undefined) this.#held.set(name, given);
-    else for (const one of given) values.push(one);
+    else values.push(...given);
   }
 
   /** As section 6.2 spells it, if it is a known one. Undefined if it is not UTF-8. */
   #fieldName(): string | undefined {
-    const name = decode(this.#name);
+    const name = textOf(this.#name);
     const canonical = name && canonicalName(name);
     if (canonical === undefined || canonical === name) return name;
     const { kind, reserved } = this.#options;
@@ -163,84 +142,67 @@ export class FormMembers implements FieldHandler {
     return !isRequired || this.#held.has(name);
   }
 
+  /** Earlier values of the name are printed before it, so that they stay in order. */
   #startPrinting(): void {
-    const value = this.#value;
-    const name = value === undefined ? undefined : this.#fieldName();
-    if (name !== undefined) this.#printHeld(name);
-    this.#printed = { name, isArray: this.#isArray(name) };
-    this.#startMember();
-    this.#text += '"';
-    this.#decodePrinted(name === undefined ? this.#name.bytes : Buffer.from(name));
-    if (value === undefined) return;
-    this.#startPrintedValue();
-    this.#decodePrinted(value.bytes);
+    const name = this.#fieldName();
+    const { kind, maxHeld, reserved } = this.#options;
+    if (name === undefined) throw formError(kind, [...this.#faults, this.#encodingFault(name)]);
+    if (reserved.has(name)) throw tooLong(name, maxHeld);
+    const earlier = this.#held.get(name);
+    if (earlier !== undefined) {
+      this.#held.delete(name);
+      for (const value of earlier) this.#heldSize -= Buffer.byteLength(name + value) + 1;
+      this.#text += this.#separator + this.#memberText(name, earlier);
+      this.#separator = ',';
+    }
+    const isArray = this.#isArray(name);
+    this.#text += `${this.#separator}${JSON.stringify(name)}:${isArray ? '["' : '"'}`;
+    this.#separator = ',';
+    const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+    this.#printer = { name, decoder, end: isArray ? '"]' : '"' };
+    this.#print(this.#value.bytes);
   }
 
-  /** Prints the held values of a name, so that values of one name stay in order. */
-  #printHeld(name: string): void {
-    if (this.#options.reserved.has(name)) throw tooLong(name, this.#options.maxHeld);
-    const values = this.#held.get(name);
-    if (values === undefined) return;
-    this.#held.delete(name);
-    for (const value of values) this.#heldSize -= Buffer.byteLength(name + value) + 1;
-    this.#startMember();
-    this.#text += this.#memberText(name, values);
-  }
-
-  #startPrintedValue(): void {
-    this.#decodePrinted();
-    this.#text += this.#printed?.isArray === true ? '":["' : '":"';
-    this.#value = new GrowingBuffer();
-  }
-
-  /** Without bytes: ends the name or the value. */
-  #decodePrinted(bytes?: Uint8Array): void {
+  /** Without bytes: ends the value. */
+  #print(bytes?: Uint8Array): void {
+    const { name, decoder } = this.#printer ?? {};
     try {
-      const text = this.#decoder.decode(bytes, { stream: bytes !== undefined });
+      const text = decoder?.decode(bytes, { stream: bytes !== undefined }) ?? '';
       this.#text += JSON.stringify(text).slice(1, -1);
     } catch {
-      this.#decoder = newDecoder();
-      this.#addFault(this.#printed?.name);
+      throw formError(this.#options.kind, [...this.#faults, this.#encodingFault(name)]);
     }
   }
 
-  #startMember(): void {
-    this.#text += this.#hasMembers ? ',' : '{';
-    this.#hasMembers = true;
+  #encodingFault(name: string | undefined): Fault {
+    const subject = name === undefined ? 'the name of a field' : quoted(name);
+    const detail = `${subject} must be text in UTF-8, ${this.#options.encoding}`;
+    return name === undefined ? { detail } : { parameter: name, detail };
   }
 
-  #isArray(name: string | undefined): boolean {
-    return name !== undefined && this.#arrays.has(name);
+  #isArray(name: string): boolean {
+    return this.#options.kind.rules.some(
+      ({ name: ruled, rule }) => ruled === name && rule.type === 'strings',
+    );
   }
 
   #memberText(name: string, values: readonly string[]): string {
     const isString = values.length === 1 && !this.#isArray(name);
     return `${JSON.stringify(name)}:${JSON.stringify(isString ? values[0] : values)}`;
   }
+}
 
-  #addFault(name: string | undefined): void {
-    const subject = name === undefined ? 'the name of a field' : quoted(name);
-    const detail = `${subject} must be text in UTF-8, ${this.#options.encoding}`;
-    this.#faults.push(name === undefined ? { detail } : { parameter: name, detail });
-    if (this.#faults.length === MAX_FAULTS) this.#throwFaults();
-  }
-
-  #throwFaults(): void {
-    if (this.#faults.length > 0) throw formError(this.#options.kind, this.#faults);
-  }
+interface ValuePrinter {
+  readonly name: string;
+  readonly decoder: InstanceType<typeof TextDecoder>;
+  /** What comes after the value. */
+  readonly end: string;
 }
 
 /** One field may have several names, as people write them. */
 function namesIn(to: string): string[] {
   const names = to.split(',').map((name) => name.trim());
   return names.every((name) => name !== '') ? names : [to];
-}
-
-/** A field that is printed as it arrives. */
-interface PrintedField {
-  /** Undefined if it is too long to be held. */
-  readonly name: string | undefined;
-  readonly isArray: boolean;
 }
 
 /** The error for a form, or a query, that cannot be read. */
@@ -259,11 +221,7 @@ function tooLong(parameter: string, max: number): GatewayError {
   return new GatewayError('invalid-parameter', message, { faults: [{ parameter, detail }] });
 }
 
-function newDecoder(): InstanceType<typeof TextDecoder> {
-  return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-}
-
 /** Undefined if the bytes are not UTF-8. */
-function decode({ bytes }: GrowingBuffer = new GrowingBuffer()): string | undefined {
+function textOf({ bytes }: GrowingBuffer): string | undefined {
   return isUtf8(bytes) ? bytes.toString() : undefined;
 }

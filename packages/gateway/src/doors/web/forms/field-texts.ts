@@ -1,5 +1,5 @@
 /** The texts of a posted form's fields, as HTML. The form is read again for each field, so that none is held. */
-import { MultipartError } from '../../../intake/forms/multipart-reader.ts';
+import { MultipartError } from '../../../intake/forms/multipart.ts';
 import type { FieldHandler } from '../../../intake/forms/form-members.ts';
 import type { PostedForm } from './posted-form.ts';
 

@@ -36,20 +36,12 @@ export class PostedForm implements AsyncDisposable {
 
   /** Passes the fields to the handler, a piece with each step. Does nothing for JSON. */
   async *read(handler: FieldHandler): AsyncGenerator<void, void, undefined> {
-    let reader: { feed(piece: Buffer): void; end(): void } | undefined;
-    for await (const chunk of this.chunks()) {
-      const [firstByte] = chunk;
-      if (reader === undefined) {
-        if (firstByte === undefined) return;
-        const syntax = formSyntax(this.#contentType, firstByte);
-        if (syntax === undefined || syntax === 'no boundary') return;
-        reader = syntax.readerFor(handler);
-      }
-      reader.feed(chunk);
-      yield;
-    }
-    reader?.end();
-    yield;
+    const chunks = this.chunks();
+    const first = await chunks.next();
+    await chunks.return();
+    const firstByte = first.done === true ? undefined : first.value[0];
+    const syntax = formSyntax(this.#contentType, firstByte);
+    if (syntax !== undefined) yield* syntax.read(this.chunks(), handler);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
