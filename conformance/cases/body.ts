@@ -307,14 +307,14 @@ export const body: readonly Case[] = [
   }),
   check('6.4', 'did-you-mean', async (gateway) => {
     for (const [kind, json, hints] of [
-      ['resonance', '{"aiIdentity":"a","seeks":[]}', ['aiIdentity', 'seeks']],
+      ['resonance', '{"aiIdentity":"a","Seeking":[]}', ['aiIdentity', 'Seeking']],
       ['resonance', '{"identity":"a","seeking":[]}', ['identity']],
       [
         'garden',
         '{"ai_identity":"a","content":"c","identity_type":"x"}',
         ['content', 'ai_identity'],
       ],
-      ['garden', `{"name":"a","body":"${'x'.repeat(100_000)}","type":"x"}`, ['body', 'name']],
+      ['garden', `{"author":"a","body":"${'x'.repeat(100_000)}"}`, ['body', 'author']],
     ] as const) {
       const { detail } = (await gateway.post(kind, json)).problem(422, 'invalid-entry');
       for (const hint of hints) assert.match(asString(detail), new RegExp(`mean.*"${hint}"`));

@@ -20,10 +20,9 @@ export const ENTRIES_AND_LISTINGS = {
     'any-content-type': 'The body is JSON whatever Content-Type says, or if it says nothing.',
     'byte-order-mark': 'A leading byte order mark is dropped.',
     'any-pieces': 'A body may come in any pieces, with or without a length, at any pace.',
-    compressed: 'gzip, deflate, br and zstd are decoded, also several in a row.',
-    'compressed-parts': 'Members of gzip, and frames of zstd, may follow one another.',
+    compressed: 'gzip, deflate, br and zstd are decoded.',
+    'compressed-parts': 'Members of gzip may follow one another.',
     'not-encoded': 'What is not encoded as Content-Encoding says is refused, and keeps nothing.',
-    'transfer-encoding': 'The same encodings are decoded where Transfer-Encoding names them.',
   },
   '1.4': {
     head: 'HEAD answers with the status and headers of GET, without a body.',

@@ -16,7 +16,6 @@ export async function hasPages(): Promise<boolean> {
 export { CopyRefusal, openLogCopy, repeatWithholdings, type ContinuedLog } from './log-copy.ts';
 export { NotALog, readLogLines } from './operations/copy/log-lines.ts';
 export type { LogLine } from './operations/log-line.ts';
-export { createMultiFrameUnzstd, createMultiMemberGunzip } from './decompression.ts';
 export { loadLanguage, readOwnTexts } from './load-language.ts';
 export { adoptIntoCluster, checkCluster, leaveCluster } from './cluster.ts';
 export { acceptLog, checkLog, type LogDoubt } from './stores/sqlite/store.ts';

@@ -1,9 +1,7 @@
 /** Compresses an export by the name of its file, and decompresses one by its first bytes. */
 import { createReadStream } from 'node:fs';
 import { type Duplex, pipeline } from 'node:stream';
-import { createGzip, createZstdCompress } from 'node:zlib';
-
-import { createMultiFrameUnzstd, createMultiMemberGunzip } from '@open-presence/gateway';
+import { createGunzip, createGzip, createZstdCompress, createZstdDecompress } from 'node:zlib';
 
 interface Compression {
   readonly suffix: string;
@@ -20,13 +18,13 @@ const COMPRESSIONS: readonly Compression[] = [
     suffix: '.gz',
     magic: Buffer.of(0x1f, 0x8b),
     compress: () => createGzip({ chunkSize: CHUNK_SIZE }),
-    decompress: () => createMultiMemberGunzip({ chunkSize: CHUNK_SIZE }),
+    decompress: () => createGunzip({ chunkSize: CHUNK_SIZE }),
   },
   {
     suffix: '.zst',
     magic: Buffer.of(0x28, 0xb5, 0x2f, 0xfd),
     compress: () => createZstdCompress({ chunkSize: CHUNK_SIZE }),
-    decompress: () => createMultiFrameUnzstd({ chunkSize: CHUNK_SIZE }),
+    decompress: () => createZstdDecompress({ chunkSize: CHUNK_SIZE, rejectGarbageAfterEnd: true }),
   },
 ];
 

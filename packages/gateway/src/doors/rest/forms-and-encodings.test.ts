@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
+import { setTimeout as pause } from 'node:timers/promises';
 import { suite, test } from 'node:test';
 import { brotliCompressSync, constants, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
 
@@ -142,7 +142,6 @@ const ENCODERS = {
   br: brotliCompressSync,
   zstd: zstdCompressSync,
   identity: (bytes: Buffer): Buffer => bytes,
-  'gzip, br': (bytes: Buffer): Buffer => brotliCompressSync(gzipSync(bytes)),
 } satisfies Record<string, (bytes: Buffer) => Buffer>;
 
 const SPACE = Buffer.from(' ');
@@ -182,11 +181,6 @@ suite('a compressed body', () => {
       'gzip',
       Buffer.concat([gzipSync('{}'), gzipSync(' ').subarray(0, 1)]),
     ],
-    [
-      'with zeros between two members',
-      'gzip',
-      Buffer.concat([gzipSync('{}'), Buffer.alloc(2), gzipSync(' ')]),
-    ],
     ['with bytes after its end', 'zstd', Buffer.concat([zstdCompressSync('{}'), SPACE])],
     [
       'with a piece of a frame after its end',
@@ -199,7 +193,7 @@ suite('a compressed body', () => {
       Buffer.concat([zstdCompressSync('{}'), SPACE, zstdCompressSync(' ')]),
     ],
     ['in an unknown encoding', 'compress', large],
-    ['in too many encodings', 'br, br, br, br, br', large],
+    ['in two encodings', 'gzip, br', large],
     ['with too large a window', 'zstd', zstdCompressSync(Buffer.alloc(2 ** 24, '1'), window)],
   ] as const) {
     test(`${fault} is refused by name, and leaves nothing (${encoding})`, async () => {
@@ -215,40 +209,12 @@ suite('a compressed body', () => {
     });
   }
 
-  test('is decoded from what both headers name, in pieces of any size', async () => {
+  test('is decoded whole from several members of gzip', async () => {
     await using gateway = await openGateway(openMemoryLog());
-    await using caller = await gateway.connect();
-    const body = gzipSync(brotliCompressSync(GARDEN_ENTRY));
-    const encodings =
-      'Content-Encoding: br\r\nTransfer-Encoding: gzip\r\nTransfer-Encoding: chunked';
-    caller.send(`POST /api/garden HTTP/1.1\r\nHost: localhost\r\n${encodings}\r\n\r\n`);
-    for (const byte of body) {
-      caller.send(Buffer.concat([Buffer.from('1\r\n'), Buffer.of(byte), Buffer.from('\r\n')]));
-    }
-    caller.send('0\r\n\r\n');
-    assert.deepEqual(statusesIn(await caller.until(/"seq":1/)), [201]);
+    const body = Buffer.concat([gzipSync('{"a":'), gzipSync('1}'), gzipSync('')]);
+    const headers = { 'Content-Encoding': 'gzip' };
+    assert.equal((await post(gateway, '/api/seeds', body, headers)).members['a'], 1);
   });
-
-  for (const [encoding, encode] of [
-    ['gzip', gzipSync],
-    ['zstd', zstdCompressSync],
-  ] as const) {
-    test(`is decoded whole from several parts, cut anywhere (${encoding})`, async () => {
-      await using gateway = await openGateway(openMemoryLog());
-      const body = Buffer.concat([encode('{"a":'), encode('1}'), encode('')]);
-      for (let cut = 1; cut < body.length; cut++) {
-        await using caller = await gateway.connect();
-        caller.send(
-          `POST /api/seeds HTTP/1.1\r\nHost: localhost\r\nContent-Encoding: ${encoding}\r\nContent-Length: ${body.length}\r\n\r\n`,
-        );
-        caller.socket.setNoDelay();
-        caller.send(body.subarray(0, cut));
-        await nextTurn();
-        caller.send(body.subarray(cut));
-        assert.deepEqual(statusesIn(await caller.until(/"a":1\}|"code"/)), [201]);
-      }
-    });
-  }
 
   test('that is refused leaves the connection to the next request', async () => {
     await using gateway = await openGateway(openMemoryLog());

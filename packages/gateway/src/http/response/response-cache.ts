@@ -6,6 +6,8 @@
  * requests for the same response cause one reading, and that nothing is kept of what was created
  * before something was taken away.
  */
+import { LRUCache } from 'lru-cache';
+
 import { callerEnded, onCallerEnded } from '../../ended-callers.ts';
 import type { Encoding } from '../negotiation.ts';
 import { compress, MIN_COMPRESSED_SIZE } from './compression.ts';
@@ -68,9 +70,11 @@ interface PendingResponse {
 }
 
 export class ResponseCache {
-  readonly #responses = new Map<string, CachedResponse>();
+  readonly #responses = new LRUCache<string, CachedResponse>({
+    maxSize: CAPACITY,
+    sizeCalculation: ({ body }, key) => 2 * body.length + 4 * key.length + OVERHEAD,
+  });
   readonly #pending = new Map<string, PendingResponse>();
-  #size = 0;
   #removals: () => number = () => 0;
   #seenRemovals = 0;
 
@@ -82,11 +86,7 @@ export class ResponseCache {
   get(key: string, head: number): CachedResponse | undefined {
     this.#dropRemoved();
     const cached = this.#responses.get(key);
-    if (cached === undefined || cached.head !== head) return undefined;
-    // Moves it to the end: the others are evicted earlier.
-    this.#responses.delete(key);
-    this.#responses.set(key, cached);
-    return cached;
+    return cached?.head === head ? cached : undefined;
   }
 
   /** The response for this head, or the one that is being created, which resolves as `create` does. */
@@ -128,7 +128,8 @@ export class ResponseCache {
     try {
       const created = await pending.response;
       this.#dropRemoved();
-      if (created !== undefined && this.#pending.get(key) === pending) this.#store(key, created);
+      if (created !== undefined && this.#pending.get(key) === pending)
+        this.#responses.set(key, created);
     } catch {
       // Whoever waits for the response is told.
     } finally {
@@ -142,26 +143,6 @@ export class ResponseCache {
     this.#seenRemovals = removals;
     this.#responses.clear();
     this.#pending.clear();
-    this.#size = 0;
-  }
-
-  #store(key: string, response: CachedResponse): void {
-    const size = sizeOf(key, response);
-    if (size > CAPACITY) return;
-    this.#delete(key);
-    for (const leastRecent of this.#responses.keys()) {
-      if (this.#size + size <= CAPACITY) break;
-      this.#delete(leastRecent);
-    }
-    this.#responses.set(key, response);
-    this.#size += size;
-  }
-
-  #delete(key: string): void {
-    const cached = this.#responses.get(key);
-    if (cached === undefined) return;
-    this.#responses.delete(key);
-    this.#size -= sizeOf(key, cached);
   }
 }
 
@@ -198,8 +179,4 @@ async function untilAborted(
   leaving[Symbol.dispose]();
   pending.waiting -= 1;
   return created;
-}
-
-function sizeOf(key: string, { body }: CachedResponse): number {
-  return 2 * body.length + 4 * key.length + OVERHEAD;
 }

@@ -47,11 +47,11 @@ export async function* readMultipart(
     } while (!state.isTaken);
   }
   parser.end();
-  while (!state.isOver && !state.isFaulty) {
+  do {
     await nextTurn();
     passOn(parts, handler);
     yield;
-  }
+  } while (!state.isFaulty && (!state.isOver || parts.length > 0));
   if (state.isFaulty) throw new MultipartError(NO_END);
 }
 
