@@ -57,7 +57,7 @@ export const ENTRIES_AND_LISTINGS = {
   },
   '1.10': { 'one-host': 'No Host, or more than one, is answered 400.' },
   '1.11': {
-    pipelining: 'Requests are answered in order, each whole, whatever comes after them.',
+    pipelining: 'Requests are answered in order.',
     upgrade: 'A request for an upgrade is answered, and so is what follows.',
     'half-closed': 'Who ends its half of the connection gets the answers; a stream ends.',
   },

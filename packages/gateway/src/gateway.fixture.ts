@@ -46,8 +46,6 @@ export interface TestGatewayOptions {
   readonly ownTexts?: ReadonlyMap<string, string>;
   /** In place of what the packaged language has. */
   readonly words?: (packaged: Language) => Partial<Language>;
-  /** As in `ListenOptions`. */
-  readonly bypass?: boolean;
   readonly observe?: RequestObserver;
   /** In place of the one with all doors. */
   readonly router?: Router<DoorContext>;
@@ -72,14 +70,7 @@ export async function openGateway(
   log: Log,
   options: TestGatewayOptions = {},
 ): Promise<TestGateway> {
-  const {
-    starting: waking = false,
-    publicUrl,
-    ownTexts = new Map(),
-    words,
-    bypass = true,
-    observe,
-  } = options;
+  const { starting: waking = false, publicUrl, ownTexts = new Map(), words, observe } = options;
   const state =
     options.state ?? ((): State => (waking ? 'waking' : log.writable() ? 'breathing' : 'holding'));
   const { text, packaged } = await packagedLanguage();
@@ -95,7 +86,6 @@ export async function openGateway(
       address: { host: '127.0.0.1', port: 0 },
       shared: false,
       maxConnections: Infinity,
-      bypass,
     },
     startup,
     router,

@@ -8,7 +8,7 @@ import { localeOf, type Language, type Locale, type State } from '@open-presence
 
 import { callerEnded } from '../ended-callers.ts';
 import { disconnectSilentAtEnd } from './connection/disconnect-at-end.ts';
-import type { RepeatedGets } from './simple/repeated-get.ts';
+import type { RepeatedGets } from './fast/repeated-gets.ts';
 import type { EventStreams } from './response/event-stream.ts';
 import type { ResponseCache } from './response/response-cache.ts';
 import type { DescribedRoute } from './route-description.ts';

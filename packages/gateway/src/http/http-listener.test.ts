@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 
-import { MAX_HEADER_SIZE, type State } from '@open-presence/protocol';
+import type { State } from '@open-presence/protocol';
 
 import { openMemoryLog } from '../../../../test/support/memory-log/memory-log.ts';
 import { bodyIn, getRequest, openGateway, statusesIn, GARDEN_ENTRY } from '../gateway.fixture.ts';
@@ -106,11 +106,6 @@ test('slashes before a path are one', async () => {
   assert.deepEqual(statusesIn(received), [200]);
 });
 
-/** A head counts 28 bytes more for each line, so that a header counts as in HTTP/2. */
-function measured(head: string): number {
-  return head.length + 28 * (head.split('\n').length - 1);
-}
-
 suite('limits', () => {
   test('headers and targets of a megabyte are read', async () => {
     await using gateway = await open();
@@ -133,35 +128,13 @@ suite('limits', () => {
     }
   });
 
-  test('a head may have exactly the size of the limit', async () => {
+  test('a head beyond the limit gets a 400 that says to send a body', async () => {
     await using gateway = await open();
-    for (const count of [0, 1, 1000, 27_000]) {
-      const many = Array.from({ length: count }, (_, at) => `X${at}: `);
-      const ofSize = (size: number): string => {
-        const padding = size - measured(getRequest('/healthz', ...many, 'X-Long: '));
-        return getRequest('/healthz', ...many, `X-Long: ${'a'.repeat(padding)}`);
-      };
-      const longest = await gateway.sendRaw(ofSize(MAX_HEADER_SIZE), /breathing/);
-      assert.deepEqual(statusesIn(longest), [200], `${count} headers`);
-      const longer = await gateway.sendRaw(ofSize(MAX_HEADER_SIZE + 1), /"code":.*\n$/s);
-      assert.deepEqual(statusesIn(longer), [400], `${count} headers`);
-    }
+    const long = getRequest('/healthz', `X-Long: ${'a'.repeat(2_000_000)}`);
+    const received = await gateway.sendRaw(long, /"code":.*\n$/s);
+    assert.deepEqual(statusesIn(received), [400]);
+    assert.match(String(bodyIn(received)['detail']), /1048576 bytes.*body of a POST/);
   });
-
-  for (const [what, headers] of Object.entries({
-    'one long header': `X-Long: ${'a'.repeat(2_000_000)}`,
-    // Of these, Node counts one byte for each.
-    'a million headers': Array.from({ length: 1_000_000 }, () => 'X:').join('\r\n'),
-    'millions of spaces': `X:${' '.repeat(4_000_000)}x`,
-  })) {
-    test(`beyond the limit, ${what} get a 400 that says to send a body`, async () => {
-      await using gateway = await open();
-      const received = await gateway.sendRaw(getRequest('/healthz', headers), /"code":.*\n$/s);
-      assert.deepEqual(statusesIn(received), [400]);
-      const detail = String(bodyIn(received)['detail']);
-      assert.match(detail, /1048576 bytes, .*for each line.*body of a POST/);
-    });
-  }
 
   test('all of thousands of headers are parsed', async () => {
     await using gateway = await open();
@@ -171,20 +144,6 @@ suite('limits', () => {
       /timestamp/,
     );
     assert.match(received, /^Content-Language: uk\r$/m);
-  });
-
-  test('trailers may not be more than headers', async () => {
-    await using gateway = await open();
-    const send = async (count: number): Promise<readonly number[]> => {
-      const trailers = Array.from({ length: count }, () => 'a:\r\n').join('');
-      const body = `{"text":"here"}`;
-      const chunks = `${body.length.toString(16)}\r\n${body}\r\n0\r\n${trailers}\r\n`;
-      const head =
-        'POST /api/shepit HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n';
-      return statusesIn(await gateway.sendRaw(head + chunks, /\r\n\r\n/));
-    };
-    assert.deepEqual(await send(30_000), [201]);
-    assert.deepEqual(await send(500_000), [400]);
   });
 
   test('hundreds of pipelined requests are answered in order', async () => {

@@ -9,7 +9,7 @@
  * Invariant: A graceful stop finishes what is under way, and waits for nothing else.
  * Test: `packages/gateway/src/http/http-listener.test.ts` “shutdown finishes requests in progress
  *   and closes idle connections”
- * Test: `packages/gateway/src/http/connection/pipelining.test.ts` “does not wait for a head that is not
+ * Test: `packages/gateway/src/http/fast/lane.test.ts` “does not wait for a head that is not
  *   complete, or a body that does not move”
  *
  * Invariant: A request that arrives while the gateway starts is answered, not refused.
@@ -26,13 +26,13 @@ import type { HttpContext, HttpServices, RequestContext, StartupContext } from '
 import { EventStreams } from './response/event-stream.ts';
 import { foreignPageFault, isOwnHost, sendForeignPage } from './foreign-page.ts';
 import { respondToMalformed } from './connection/malformed-request.ts';
-import { RepeatedGets } from './simple/repeated-get.ts';
+import { RepeatedGets } from './fast/repeated-gets.ts';
 import { NO_ROUTE, type RequestObserver, type RouteName } from './request-observer.ts';
 import { sendError, sendProblem } from './response/problem.ts';
 import { ResponseCache } from './response/response-cache.ts';
 import { runHandler, type Router } from './router.ts';
 import { Shutdown } from './connection/shutdown.ts';
-import type { SimplePost, SimplePostResponder } from './simple/simple-post.ts';
+import type { FastPost, FastPostResponder } from './fast/fast-post.ts';
 import { hasValidHost, HttpServer, originForm, type ListenOptions } from './connection/server.ts';
 
 const NOT_ACCEPTING = 'connections cannot be accepted now; those that are open go on';
@@ -64,16 +64,15 @@ export class HttpListener<App extends HttpContext> implements AsyncDisposable {
   private constructor(
     startup: StartupContext,
     router: Router<App>,
-    bypass: boolean,
     observe: RequestObserver | undefined,
   ) {
     this.#startup = startup;
     this.#router = router;
     this.#server = new HttpServer({
       request: (request, response) => this.#receive(request, response),
-      simplePost: (post, responder) => (bypass ? this.#receiveSimple(post, responder) : undefined),
-      repeatedGet: (bytes) => (bypass ? this.#repeatedGets.get(bytes) : undefined),
-      remember: (bytes, received, route) => this.#repeatedGets.remember(bytes, received, route),
+      fastPost: (post, responder) => this.#receiveFast(post, responder),
+      repeatedGet: (head) => this.#repeatedGets.get(head),
+      remember: (head, received, route) => this.#repeatedGets.remember(head, received, route),
       finished:
         observe &&
         ((request, socket) => {
@@ -99,7 +98,7 @@ export class HttpListener<App extends HttpContext> implements AsyncDisposable {
     router: Router<App>,
     observe?: RequestObserver,
   ): Promise<HttpListener<App>> {
-    const listener = new HttpListener(startup, router, options.bypass ?? true, observe);
+    const listener = new HttpListener(startup, router, observe);
     await listener.#server.listen(options);
     listener.#use(startup);
     return listener;
@@ -170,10 +169,10 @@ export class HttpListener<App extends HttpContext> implements AsyncDisposable {
     return this.#router.dispatch(this.#app, request, response);
   }
 
-  #receiveSimple(post: SimplePost, responder: SimplePostResponder): RouteName | undefined {
+  #receiveFast(post: FastPost, responder: FastPostResponder): RouteName | undefined {
     const app = this.#app;
     if (this.#refusesForeignPages && (post.isFromPage || !isOwnHost(post.host))) return undefined;
-    const { name, handle } = this.#router.simplePostRoute(post.path) ?? {};
+    const { name, handle } = this.#router.fastPostRoute(post.path) ?? {};
     if (app === undefined || handle === undefined) return undefined;
     try {
       return handle(app, post, responder) ? name : undefined;

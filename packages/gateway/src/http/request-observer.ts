@@ -39,61 +39,53 @@ const CALLER_LEFT = 499;
 export type FinishedCallback = (request: Omit<FinishedRequest, 'isStream'>, socket: Socket) => void;
 
 /** What is known of a response in the end. */
-export interface ResponseOutcome {
+interface ResponseOutcome {
   readonly headersSent: boolean;
   readonly statusCode: number;
   readonly writableFinished: boolean;
 }
 
-/** Observes the requests of a connection, one after another. */
-export class ConnectionObserver {
+/** Observes one request, from the end of its head on. */
+export class Observation {
+  /** What answers it. */
+  route: RouteName = NO_ROUTE;
   readonly #socket: Socket;
   readonly #finished: FinishedCallback;
-  /** What answers the request. */
-  #route = NO_ROUTE;
-  /** The status that was written past `node:http`; 0 if there was none. */
-  #rawStatus = 0;
-  #startedAt = 0;
-  #sentBefore = 0;
+  readonly #startedAt = performance.now();
+  readonly #sentBefore: number;
+  /** The status that was written in place of a response. */
+  #written: number | undefined;
 
   constructor(socket: Socket, finished: FinishedCallback) {
     this.#socket = socket;
     this.#finished = finished;
+    this.#sentBefore = socket.bytesWritten;
   }
 
-  /** To be called at the end of the request's head. */
-  start(): void {
-    this.#route = NO_ROUTE;
-    this.#rawStatus = 0;
-    this.#startedAt = performance.now();
-    this.#sentBefore = this.#socket.bytesWritten;
-  }
-
-  answeredBy(route: RouteName): void {
-    this.#route = route;
-  }
-
-  /** To be called with a status that is written past `node:http`. */
+  /** To be called with a status that is written in place of the response. */
   wrote(status: number): void {
-    this.#rawStatus = status;
+    this.#written = status;
   }
 
-  /** `response`: undefined for a simple request. */
-  finish(method: string, response: ResponseOutcome | undefined, route = this.#route): void {
-    const isRaw = this.#rawStatus > 0;
+  /** `response`: undefined if the caller has left before there was one. */
+  finish(method: string, response?: ResponseOutcome): void {
     const status = response?.headersSent === true ? response.statusCode : CALLER_LEFT;
     this.#finished(
       {
         method,
-        route,
-        status: isRaw ? this.#rawStatus : status,
-        isAborted: !isRaw && response?.writableFinished !== true,
-        durationMs: route === MALFORMED ? 0 : performance.now() - this.#startedAt,
+        route: this.route,
+        status: this.#written ?? status,
+        isAborted: this.#written === undefined && response?.writableFinished !== true,
+        durationMs: this.route === MALFORMED ? 0 : performance.now() - this.#startedAt,
         bytesSent: this.#socket.bytesWritten - this.#sentBefore,
       },
       this.#socket,
     );
-    this.#rawStatus = 0;
-    this.#sentBefore = this.#socket.bytesWritten;
+  }
+
+  finishMalformed(status: number): void {
+    this.route = MALFORMED;
+    this.#written = status;
+    this.finish('other');
   }
 }

@@ -24,7 +24,7 @@ import {
   mergeRoutes,
   observed,
 } from './routing/merged-routes.ts';
-import type { SimplePostHandler } from './simple/simple-post.ts';
+import type { FastPostHandler } from './fast/fast-post.ts';
 
 const PROBLEM = 'application/problem+json';
 
@@ -44,9 +44,9 @@ interface Match<App extends StartupContext> {
   readonly params: PathParameters;
 }
 
-export interface SimplePostRoute<App extends StartupContext> {
+export interface FastPostRoute<App extends StartupContext> {
   readonly name: RouteName;
-  readonly handle: SimplePostHandler<App>;
+  readonly handle: FastPostHandler<App>;
 }
 
 export interface Unmatched {
@@ -60,7 +60,7 @@ export class Router<App extends StartupContext> {
   readonly #routes: readonly MergedRoute<App>[];
   /** Keys are functions that are never called: they identify routes in `#finder`. */
   readonly #routeByKey = new Map<unknown, MergedRoute<App>>();
-  readonly #simplePosts = new Map<string, SimplePostRoute<App>>();
+  readonly #fastPosts = new Map<string, FastPostRoute<App>>();
   readonly #finder = FindMyWay({
     ignoreTrailingSlash: true,
     maxParamLength: Number.MAX_SAFE_INTEGER,
@@ -85,9 +85,8 @@ export class Router<App extends StartupContext> {
       for (const [index, one] of route.representations.entries()) {
         route.representations[index] = observed(one, onRead);
       }
-      const { path, simplePost, postName = NO_ROUTE } = route;
-      if (simplePost !== undefined)
-        this.#simplePosts.set(path, { name: postName, handle: simplePost });
+      const { path, fastPost, postName = NO_ROUTE } = route;
+      if (fastPost !== undefined) this.#fastPosts.set(path, { name: postName, handle: fastPost });
       const url = route.path.replaceAll(':', '::').replace(/\{(\w+)\}/g, ':$1');
       const key = (): void => {};
       this.#routeByKey.set(key, route);
@@ -120,9 +119,9 @@ export class Router<App extends StartupContext> {
     return { name: representation.name, handle, whileStarting: early, storesByGet, params };
   }
 
-  /** Finds the simple `POST` of a path, as its route writes it. */
-  simplePostRoute(path: string): SimplePostRoute<App> | undefined {
-    return this.#simplePosts.get(path);
+  /** Finds the fast `POST` of a path, as its route writes it. */
+  fastPostRoute(path: string): FastPostRoute<App> | undefined {
+    return this.#fastPosts.get(path);
   }
 
   /** Returns the name of what answers the request. */

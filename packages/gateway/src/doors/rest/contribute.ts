@@ -27,7 +27,7 @@ import { hashIdempotencyKey } from '../../intake/idempotency-key.ts';
 import { firstContactBody } from '../../operations/contribution/first-contact.ts';
 import { sendError } from '../../http/response/problem.ts';
 import { runHandler } from '../../http/router.ts';
-import type { SimplePostHandler } from '../../http/simple/simple-post.ts';
+import type { FastPostHandler } from '../../http/fast/fast-post.ts';
 import {
   append,
   draftFor,
@@ -76,10 +76,10 @@ export function contribute(kind: Kind): DoorHandler {
 }
 
 /**
- * A handler for a kind whose requests bypass `node:http`. It responds exactly as the other handler, and leaves
- * to that one what it does not take.
+ * A handler for small bodies of a kind. It responds exactly as the other handler, and leaves to that one what it
+ * does not take.
  */
-export function contributeSimple(kind: Kind): SimplePostHandler<DoorContext> {
+export function contributeFast(kind: Kind): FastPostHandler<DoorContext> {
   return (app, { body, acceptsEncoding, key: header }, responder) => {
     if (app.mirror !== undefined) return false;
     const grammar = app.grammar.kinds[kind];

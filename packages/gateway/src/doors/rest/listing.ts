@@ -25,7 +25,7 @@ import { abortOnDisconnect, isDisconnected, localeFor } from '../../http/context
 import { notesPart, parameterNotes } from '../../http/parameters/parameter-check.ts';
 import { queryOf } from '../../http/parameters/query.ts';
 import { preferredEncoding, type Encoding } from '../../http/negotiation.ts';
-import type { FindResponse } from '../../http/simple/repeated-get.ts';
+import type { FindResponse } from '../../http/fast/repeated-gets.ts';
 import { sendNotModified } from '../../http/response/not-modified.ts';
 import {
   cachedResponseOf,

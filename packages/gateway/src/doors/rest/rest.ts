@@ -22,7 +22,7 @@ import {
 import type { DoorContext, DoorHandler, ProtocolDoor } from '../context.ts';
 import { LISTING_PARAMETERS } from '../listing-parameters.ts';
 import { catchUpIn, MARKDOWN } from './catch-up.ts';
-import { contribute, contributeSimple } from './contribute.ts';
+import { contribute, contributeFast } from './contribute.ts';
 import { discover, rooms, status } from './discover.ts';
 import { CHAIN_FRAMES, ENTRY_FRAMES } from '../event-stream/entry-frames.ts';
 import { events } from '../event-stream/events.ts';
@@ -83,7 +83,7 @@ export const restDoor: ProtocolDoor = {
       get: listingForms(kindScope(kind), kind),
       post: contribute(kind),
       // A first contact is answered in the caller's language.
-      ...(kind === 'resonance' ? {} : { simplePost: contributeSimple(kind) }),
+      ...(kind === 'resonance' ? {} : { fastPost: contributeFast(kind) }),
       postParameters: POST_PARAMETERS,
       instead: insteadOn(),
       description: {

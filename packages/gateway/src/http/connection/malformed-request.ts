@@ -30,7 +30,7 @@ export interface ClientError extends Error {
   readonly bytesParsed?: number;
 }
 
-const TOO_LONG = `Cannot read the request: its first line and headers take more than ${MAX_HEADER_SIZE} bytes, with 28 bytes beyond its own for each line. Send long texts in the body of a POST, which has no such limit.`;
+const TOO_LONG = `Cannot read the request: its first line and headers take more than ${MAX_HEADER_SIZE} bytes. Send long texts in the body of a POST, which has no such limit.`;
 
 type Response = InstanceType<typeof ServerResponse>;
 type Paths = Pick<Router<never>, 'unmatched'>;

@@ -7,4 +7,10 @@ import { createRequire } from 'node:module';
 
 const nodeHttp = createRequire(import.meta.url)('node:http') as typeof NodeHttp;
 
-export const { createServer, request, ServerResponse, STATUS_CODES }: typeof NodeHttp = nodeHttp;
+export const {
+  createServer,
+  IncomingMessage,
+  request,
+  ServerResponse,
+  STATUS_CODES,
+}: typeof NodeHttp = nodeHttp;

@@ -3,7 +3,7 @@ import type { Handler, RequestContext, StartupContext } from '../context.ts';
 import type { Offer } from '../negotiation.ts';
 import type { TakenParameters } from '../parameters/parameter-check.ts';
 import type { RouteDescription } from '../route-description.ts';
-import type { SimplePostHandler } from '../simple/simple-post.ts';
+import type { FastPostHandler } from '../fast/fast-post.ts';
 
 export const EVENT_STREAM = 'text/event-stream';
 
@@ -26,8 +26,8 @@ export interface Route<App extends StartupContext> {
   readonly path: string;
   readonly get: readonly Representation<App>[];
   readonly post?: Handler<App>;
-  /** Handles a `POST` that bypasses `node:http`, if it can. */
-  readonly simplePost?: SimplePostHandler<App>;
+  /** Answers a small `POST` without the objects of `node:http`, if it can. */
+  readonly fastPost?: FastPostHandler<App>;
   /** Handles a `POST` from a page: of a form whose sender prefers HTML and names a page. */
   readonly postFromPage?: Handler<App>;
   /** Whether a `GET` stores an entry. */
