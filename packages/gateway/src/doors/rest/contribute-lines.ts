@@ -16,7 +16,6 @@ import {
   localize,
   problemDocument,
   type Kind,
-  type EntryMetadata,
   portableJson,
 } from '@open-presence/protocol';
 
@@ -25,18 +24,12 @@ import { isDisconnected, localeFor } from '../../http/context.ts';
 import { wantsHalfDuplex } from '../../http/negotiation.ts';
 import { COMMON_HEADERS, contentLanguage, NO_STORE } from '../../http/response/headers.ts';
 import { problemOf } from '../../http/response/problem.ts';
-import { bodyChunks, discardBody } from '../../http/request/request-body.ts';
+import { bodyChunks } from '../../http/request/request-body.ts';
 import { SpillingWriter } from '../../http/response/spilling-writer.ts';
 import { parseDraft, SMALL_BODY_SIZE } from '../../intake/draft.ts';
 import type { ParsedDraft } from '../../intake/body-reader.ts';
 import { linesOf, type Line } from '../../intake/line-reader.ts';
-import type { Log, SmallDraft } from '../../log/log.ts';
-import {
-  append,
-  draftFor,
-  metadataOf,
-  type Contribution,
-} from '../../operations/contribution/append.ts';
+import { append, draftFor, type Contribution } from '../../operations/contribution/append.ts';
 import {
   mayHaveNotes,
   notesMember,
@@ -67,7 +60,6 @@ export async function storeLines(context: DoorRequest, kind: Kind): Promise<void
   await using writer = new SpillingWriter(response, app.temporaryFolder, held);
   await new LineStore(context, kind, writer).storeAll(chunks);
   await writer.end();
-  discardBody(request);
 }
 
 class LineStore {
@@ -92,8 +84,8 @@ class LineStore {
       for await (const lines of linesOf(chunks)) {
         const results =
           'chunks' in lines
-            ? await this.#storeLong(lines.number, lines.chunks)
-            : (await this.#startBatch(lines)).text();
+            ? [await this.#storeLong(lines.number, lines.chunks)]
+            : await this.#startAll(lines);
         await this.#written;
         this.#written = this.#write(results);
       }
@@ -105,60 +97,29 @@ class LineStore {
     }
   }
 
-  async #write(results: string | Promise<string>): Promise<void> {
-    await this.#writer.write(await results);
+  async #write(results: readonly (string | Promise<string>)[]): Promise<void> {
+    await this.#writer.write((await Promise.all(results)).join(''));
   }
 
   /** Resolves after all lines are appended, in order. The last ones may not be durable yet. */
-  async #startBatch(lines: readonly Line[]): Promise<LineResults> {
-    const results = new LineResults();
+  async #startAll(lines: readonly Line[]): Promise<(string | Promise<string>)[]> {
+    const results: (string | Promise<string>)[] = [];
     for (const { number, bytes } of lines) {
-      await this.#start(number, bytes, results.next());
+      const isLong = bytes.length > SMALL_BODY_SIZE;
+      results.push(isLong ? await this.#storeLong(number, bytes) : this.#storeSmall(number, bytes));
       await this.#yieldTurn();
     }
     return results;
   }
 
-  /** Returns a promise only if the next line has to wait. */
-  #start(
-    number: number,
-    bytes: Buffer,
-    onResult: (result: string) => void,
-  ): Promise<void> | undefined {
+  #storeSmall(number: number, bytes: Buffer): string | Promise<string> {
     this.#last = number;
-    let draft: ParsedDraft | undefined;
     try {
-      draft = this.#parseSmall(number, bytes);
+      const { grammar } = this.#context.app;
+      return this.#store(number, parseDraft(this.#kind, bytes, grammar, this.#keyOf(number)));
     } catch (error) {
-      onResult(this.#describeError(number, error));
-      return undefined;
+      return this.#describeError(number, error);
     }
-    if (draft === undefined) return this.#storeLong(number, bytes).then(onResult);
-    if (isSmall(this.#context.app.log, draft)) this.#appendSmall(number, draft, onResult);
-    else void this.#store(number, draft).then(onResult);
-    return undefined;
-  }
-
-  /** Without a promise: there are many of these. */
-  #appendSmall(
-    number: number,
-    draft: ParsedDraft & SmallDraft,
-    onResult: (result: string) => void,
-  ): void {
-    this.#context.app.log.appendSmall(draft, (result) => {
-      // Finds out in what they differ, or what has become of the entry.
-      const mayBeWithheld = result.outcome === 'repeated' && this.#context.app.log.withheld() > 0;
-      if (result.outcome === 'conflict' || mayBeWithheld) {
-        void this.#store(number, draft).then(onResult);
-        return;
-      }
-      try {
-        const others = repeatedMember(result.outcome === 'repeated');
-        onResult(resultOf(number, metadataOf(result), others));
-      } catch (error) {
-        onResult(this.#describeError(number, error));
-      }
-    });
   }
 
   /** Resolves when the line is durable: the next one is appended only after that. Never rejects. */
@@ -171,12 +132,6 @@ class LineStore {
     } catch (error) {
       return this.#failed(number, error);
     }
-  }
-
-  /** Undefined if it is not small. */
-  #parseSmall(number: number, bytes: Buffer): ParsedDraft | undefined {
-    if (bytes.length > SMALL_BODY_SIZE) return undefined;
-    return parseDraft(this.#kind, bytes, this.#context.app.grammar, this.#keyOf(number));
   }
 
   #keyOf(number: number): Uint8Array | undefined {
@@ -192,9 +147,9 @@ class LineStore {
       const earlier = isRepeated ? await log.entry(metadata.seq) : undefined;
       const withheld = earlier && withheldMember(earlier);
       const left = withheld === undefined ? '' : `,"withheld":${JSON.stringify(withheld)}`;
-      const others =
-        left + repeatedMember(isRepeated) + (await notesMember(app, draft, metadata.seq));
-      return resultOf(number, metadata, others);
+      const notes = mayHaveNotes(log, draft) ? await notesMember(app, draft, metadata.seq) : '';
+      const others = left + repeatedMember(isRepeated) + notes;
+      return `{"line":${number},"status":201,${entryHead(metadata).slice(1)}${others}}\n`;
     } catch (error) {
       return this.#failed(number, error);
     }
@@ -211,44 +166,4 @@ class LineStore {
     const { status, ...others } = problemDocument(problem, title);
     return `${portableJson({ line, status, ...others })}\n`;
   }
-}
-
-/** What is answered to lines that were appended together, in their order. */
-class LineResults {
-  readonly #results: string[] = [];
-  readonly #all = Promise.withResolvers<void>();
-  /** And one more until all lines have begun. */
-  #missing = 1;
-
-  /** Returns what takes the result of the next line, once. */
-  next(): (result: string) => void {
-    const at = this.#results.push('') - 1;
-    this.#missing += 1;
-    return (result) => {
-      this.#results[at] = result;
-      this.#settle();
-    };
-  }
-
-  /** To be called when all lines have begun. Resolves when all have their results. */
-  async text(): Promise<string> {
-    this.#settle();
-    await this.#all.promise;
-    return this.#results.join('');
-  }
-
-  #settle(): void {
-    this.#missing -= 1;
-    if (this.#missing === 0) this.#all.resolve();
-  }
-}
-
-/** Whether nothing has to be looked up for it. */
-function isSmall(log: Log, draft: ParsedDraft): draft is ParsedDraft & SmallDraft {
-  return draft.body instanceof Uint8Array && !mayHaveNotes(log, draft);
-}
-
-/** `others`: members with a comma before each. */
-function resultOf(line: number, metadata: EntryMetadata, others = ''): string {
-  return `{"line":${line},"status":201,${entryHead(metadata).slice(1)}${others}}\n`;
 }

@@ -56,7 +56,6 @@ suite('the body of a contribution', () => {
   const types = [
     'application/json; charset=koi8-u',
     'application/x-www-form-urlencoded',
-    'multipart/form-data; boundary=x',
     'text/plain',
     ';;;',
     'application',

@@ -27,7 +27,8 @@ import {
 } from '../../http/response/headers.ts';
 import { jsonBody, sendResponse } from '../../http/response/response.ts';
 import { describeFields, describeKind } from '../../operations/describe-gateway.ts';
-import { storeBody } from './contribute.ts';
+import { draftFor } from '../../operations/contribution/append.ts';
+import { store } from './contribute.ts';
 import { idempotencyKeyOf } from '../request-key.ts';
 import type { DoorRequest } from '../context.ts';
 import { redirectsToOrigin } from '../redirect-to-origin.ts';
@@ -53,7 +54,7 @@ export async function say(context: DoorRequest): Promise<void> {
     const body = bodyFromQuery(mark === -1 ? '' : url.slice(mark + 1), grammar);
     if (body.length === NO_MEMBERS.length) await explain(context, kind);
     else if (!redirectsToOrigin(context))
-      await storeBody(context, { kind, body, key: idempotencyKeyOf(request) });
+      await store(context, await draftFor(app, { kind, body, key: idempotencyKeyOf(request) }));
   } catch (error) {
     throw error instanceof GatewayError
       ? withUrlExample(error, sayPath(kind, grammar.example))

@@ -30,7 +30,7 @@ const HEAD_END = '\r\n\r\n';
 const LENGTH_LINE = /\r\nContent-Length: ?([0-9]{1,9})\r\n/i;
 const REQUEST_LINE = /^(GET|POST) ([!-~]+) HTTP\/1\.1$/;
 /** Without folded lines, and bytes that are not ASCII. */
-const HEADER_LINE = /^([!#$%&'*+.^_`|~\w-]+):[ \t]*([ -~]*?)[ \t]*$/;
+const HEADER_LINE = /^([!#$%&'*+.^_`|~\w-]+):([ -~\t]*)$/;
 const KEEP_ALIVE = /^keep-alive$/i;
 
 /** They change how a message, or the connection, goes on. */
@@ -84,8 +84,8 @@ export function parseHead(text: string): Head | undefined {
     if (name === undefined || value === undefined) return undefined;
     const key = name.toLowerCase();
     if (FRAMING.has(key) || Object.hasOwn(headers, key)) return undefined;
-    headers[key] = value;
-    rawHeaders.push(name, value);
+    headers[key] = value.trim();
+    rawHeaders.push(name, headers[key]);
     isPlain &&= PLAIN.has(key);
   }
   const { host, connection = 'keep-alive', 'content-length': length } = headers;

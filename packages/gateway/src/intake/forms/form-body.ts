@@ -63,19 +63,6 @@ export class FormConverter {
     return this.#key;
   }
 
-  /** The JSON text of a whole body; a promise for a form. Throws `invalid-parameter`. */
-  convert(bytes: Buffer): Buffer | Promise<Buffer> {
-    if (formSyntax(this.#contentType, bytes[0]) === undefined) return bytes;
-    return this.#convertForm(bytes);
-  }
-
-  async #convertForm(bytes: Buffer): Promise<Buffer> {
-    const body = async function* (): AsyncGenerator<Buffer> {
-      yield bytes;
-    };
-    return Buffer.concat(await Array.fromAsync(this.convertChunks(body())));
-  }
-
   /** The JSON text of a body that arrives in chunks. Throws `invalid-parameter`. */
   async *convertChunks(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void, undefined> {
     const source = chunks[Symbol.asyncIterator]();
