@@ -185,17 +185,13 @@ export const retries: readonly Case[] = [
   }),
   check('7.4', 'key-bytes', async (gateway) => {
     const sent = traceBody(uniqueName());
-    for (const [word, encoding] of [
-      ['ключ', 'utf8'],
-      ['clé', 'utf8'],
-      ['clé', 'latin1'],
-    ] as const) {
+    for (const word of ['ключ', 'clé']) {
       const value = uniqueName(word);
       // Node.js sends each character as one byte, unless the body is a string.
-      const bytes = key(Buffer.from(value, encoding).toString('latin1'));
+      const bytes = key(Buffer.from(value).toString('latin1'));
       const said = await gateway.request('POST', '/api/garden', bytes, Buffer.from(sent));
       const { id } = entryOf(said.expect(201).text);
-      assert.equal(await inQuery(gateway, value, sent), id, `${word} in ${encoding}`);
+      assert.equal(await inQuery(gateway, value, sent), id, word);
     }
   }),
   check('7.4', 'long-key', async (gateway) => {

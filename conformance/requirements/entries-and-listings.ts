@@ -167,7 +167,7 @@ export const ENTRIES_AND_LISTINGS = {
     conflict: 'The same key with another content is idempotency-conflict, and keeps nothing.',
     concurrent: 'Of many at once with one key, one entry comes.',
     'key-spelling': 'A key is the same in quotes and in the query; the header wins.',
-    'key-bytes': 'The bytes of a key in a header are UTF-8, or else Latin-1.',
+    'key-bytes': 'The bytes of a key in a header are UTF-8.',
     'long-key': 'A key may have any length.',
     'unused-key': 'A key whose request was refused is free.',
   },

@@ -6,7 +6,7 @@ import { get, type IncomingMessage } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
-import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib';
+import { gunzipSync, zstdDecompressSync } from 'node:zlib';
 
 import { PATIENCE_MS, until } from '../../conformance/until.ts';
 import { startGatewayProcess } from '../gateway-process.ts';
@@ -22,7 +22,6 @@ const DECODERS: Readonly<Record<string, (bytes: Buffer) => Buffer>> = {
   identity: (bytes) => bytes,
   zstd: zstdDecompressSync,
   gzip: gunzipSync,
-  br: brotliDecompressSync,
 };
 const PATHS = ['', '?order=oldest', '?limit=23456', '?identity=Lumen'];
 

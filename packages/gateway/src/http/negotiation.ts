@@ -1,4 +1,6 @@
 /** What a caller prefers: parsing of `Accept`, `Accept-Encoding`, `Prefer` and `If-None-Match`. */
+import type { IncomingMessage } from 'node:http';
+
 import { weightedList, weightIn } from '@open-presence/protocol';
 
 /** Content encodings, in the order in which the gateway prefers them. */
@@ -6,7 +8,8 @@ const ENCODINGS = ['zstd', 'br', 'gzip'] as const;
 export type Encoding = (typeof ENCODINGS)[number];
 const CODINGS = [...ENCODINGS, 'x-gzip', 'identity', '*'];
 /** The same for streams: Brotli cannot compress their parts apart. */
-const STREAM_ENCODINGS: readonly Encoding[] = ['zstd', 'gzip', 'br'];
+const STREAM_ENCODINGS = ['zstd', 'gzip'] as const;
+export type StreamEncoding = (typeof STREAM_ENCODINGS)[number];
 
 /** A media type that a path can send. */
 export interface Offer {
@@ -86,7 +89,7 @@ export function preferredEncoding(
   const header = typeof acceptEncoding === 'string' ? acceptEncoding : acceptEncoding.join(',');
   const cached = encodingByHeader.get(header);
   if (cached !== undefined || encodingByHeader.has(header)) return cached;
-  const encoding = chooseEncoding(header);
+  const encoding = chooseEncoding(header, ENCODINGS);
   if (header.length <= MAX_CACHED_LENGTH) {
     if (encodingByHeader.size >= MAX_CACHED_HEADERS) encodingByHeader.clear();
     encodingByHeader.set(header, encoding);
@@ -95,23 +98,21 @@ export function preferredEncoding(
 }
 
 /** The same for a response that is streamed. */
-export function preferredStreamEncoding(
-  acceptEncoding: string | string[] | undefined,
-): Encoding | undefined {
-  return chooseEncoding(String(acceptEncoding ?? ''), STREAM_ENCODINGS);
+export function streamEncoding({ headers }: IncomingMessage): StreamEncoding | undefined {
+  return chooseEncoding(String(headers['accept-encoding'] ?? ''), STREAM_ENCODINGS);
 }
 
-function chooseEncoding(
+function chooseEncoding<Name extends Encoding>(
   header: string,
-  encodings: readonly Encoding[] = ENCODINGS,
-): Encoding | undefined {
+  encodings: readonly Name[],
+): Name | undefined {
   const weights = new Map<string, number>();
   for (const element of weightedList(header, CODINGS)) {
     const encoding = element.name === 'x-gzip' ? 'gzip' : element.name;
     if (!weights.has(encoding)) weights.set(encoding, weightIn(element));
   }
   const wildcard = weights.get('*') ?? 0;
-  let best: Encoding | undefined;
+  let best: Name | undefined;
   let highest = 0;
   for (const encoding of encodings) {
     const weight = weights.get(encoding) ?? wildcard;

@@ -28,9 +28,6 @@ test('a key in UTF-8 is the same in a header, which comes byte by byte, and in a
     hashIdempotencyKey(Buffer.from('ключ').toString('latin1'), null),
     hashIdempotencyKey(undefined, 'ключ'),
   );
-  // Latin-1, as fetch sends it; its bytes are no UTF-8.
-  assert.deepEqual(hashIdempotencyKey('clé', null), hashIdempotencyKey(undefined, 'clé'));
-  assert.deepEqual(hashIdempotencyKey('ключ', null), hashIdempotencyKey(undefined, 'ключ'));
 });
 
 test('an empty key is refused, and may be of any length otherwise', () => {

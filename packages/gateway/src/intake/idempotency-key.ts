@@ -1,5 +1,4 @@
 /** The idempotency key of a request (PROTOCOL.md section 7.4). */
-import { isUtf8 } from 'node:buffer';
 import { hash } from 'node:crypto';
 
 import { GatewayError } from '@open-presence/protocol';
@@ -10,8 +9,7 @@ const ESCAPE = /\\(["\\])/g;
 const PARAMETER = 'idempotency-key';
 
 /**
- * The SHA-256 of the key, undefined without one. The header counts first. Its characters are bytes (`node:http` decodes
- * Latin-1): if they are no UTF-8, they are encoded as those of a parameter are, so that a key has one hash.
+ * The SHA-256 of the key, undefined without one. The header counts first; its characters are the bytes of the key.
  * `suffix` (ASCII) is added to a key that many entries share. Throws `invalid-parameter` for an empty key.
  */
 export function hashIdempotencyKey(
@@ -26,11 +24,8 @@ export function hashIdempotencyKey(
     const name = header === undefined ? PARAMETER : 'Idempotency-Key';
     throw unusableKey(name, 'a text of at least one character, got an empty one');
   }
-  const isBytes = header !== undefined && /^[\0-\xff]*$/.test(key);
-  const bytes = Buffer.from(key + suffix, 'latin1');
-  // Some callers send the characters as Latin-1: they mean the same key.
-  const text = isBytes && isUtf8(bytes) ? bytes : Buffer.from(key + suffix);
-  return hash('sha256', text, 'buffer');
+  const bytes = Buffer.from(key + suffix, header === undefined ? 'utf8' : 'latin1');
+  return hash('sha256', bytes, 'buffer');
 }
 
 /** The key in a query or a form, null without one. Throws `invalid-parameter` for two: a caller would have to guess which counts. */

@@ -179,7 +179,7 @@ suite('a listing', () => {
         const answer = await fetchBytes(gateway, '/api/garden', { 'Accept-Encoding': encoding });
         assert.match(String(answer.headers['vary']), /Accept-Encoding/);
         const compressed = answer.headers['content-encoding'] === encoding;
-        assert.equal(compressed, size > 10);
+        assert.equal(compressed, size > 10 && (encoding !== 'br' || size < 400_000));
         assert.deepEqual(compressed ? decode(answer.bytes) : answer.bytes, plain.bytes);
         const again = await fetchBytes(gateway, '/api/garden', { 'Accept-Encoding': encoding });
         assert.deepEqual(again.bytes, answer.bytes);
@@ -243,7 +243,7 @@ suite('a long listing', () => {
   test('stops when a caller of the compressed form disconnects', async () => {
     const { log, seen } = endlessLog(MEGABYTE, 1_000_000);
     await using gateway = await open(log);
-    for (const encoding of ['zstd', 'br', 'gzip']) {
+    for (const encoding of ['zstd', 'gzip']) {
       await using caller = await gateway.connect();
       const ended = seen.ended + 1;
       caller.send(getRequest('/api/garden', `Accept-Encoding: ${encoding}`));

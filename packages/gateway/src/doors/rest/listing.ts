@@ -24,7 +24,7 @@ import {
 import { abortOnDisconnect, isDisconnected, localeFor } from '../../http/context.ts';
 import { notesPart, parameterNotes } from '../../http/parameters/parameter-check.ts';
 import { queryOf } from '../../http/parameters/query.ts';
-import { preferredEncoding, type Encoding } from '../../http/negotiation.ts';
+import { preferredEncoding, streamEncoding, type Encoding } from '../../http/negotiation.ts';
 import type { FindResponse } from '../../http/fast/repeated-gets.ts';
 import { sendNotModified } from '../../http/response/not-modified.ts';
 import {
@@ -34,7 +34,6 @@ import {
   type ResponseCache,
 } from '../../http/response/response-cache.ts';
 import { sendBody } from '../../http/response/response-writer.ts';
-import { streamEncoding } from '../../http/response/stream-encoder.ts';
 import { parseSearchSelection } from '../../intake/selection.ts';
 import type { Log, ReadEnd, Selection, Seq, TextRead } from '../../log/log.ts';
 import { selectedTexts, type ResumableRead } from '../../log/resumable-text.ts';
@@ -319,12 +318,11 @@ async function stream(context: DoorRequest, listed: Listing): Promise<void> {
     ...linksOf(listed, null),
     ...listed.headers,
   });
-  const stored = encoding === 'br' ? undefined : encoding;
   const { log } = context.app;
   const { selection, signal } = listed;
   const selected = signal === undefined ? selection : { ...selection, signal };
   const texts: ResumableRead = {
-    ...selectedTexts(log, selected, SEPARATORS[form], stored),
+    ...selectedTexts(log, selected, SEPARATORS[form], encoding),
     ...(listed.withReplies
       ? { start: () => readTextWithReplies(log, selected, SEPARATORS[form]) }
       : {}),

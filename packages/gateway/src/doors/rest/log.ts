@@ -1,4 +1,5 @@
 /** The log with its links, and where it is now (PROTOCOL.md section 20). */
+import { streamEncoding } from '../../http/negotiation.ts';
 import { isDisconnected } from '../../http/context.ts';
 import { queryOf } from '../../http/parameters/query.ts';
 import {
@@ -11,7 +12,6 @@ import {
 import { sendNotModified } from '../../http/response/not-modified.ts';
 import { jsonBody, sendResponse } from '../../http/response/response.ts';
 import { sendBody } from '../../http/response/response-writer.ts';
-import { streamEncoding } from '../../http/response/stream-encoder.ts';
 import { parseSelection } from '../../intake/selection.ts';
 import type { Log, Seq } from '../../log/log.ts';
 import { chainLines } from '../../log/resumable-text.ts';

@@ -1,6 +1,7 @@
 /** One entry, whole or a range of its bytes (PROTOCOL.md section 9). */
 import { GatewayError, entryPath, pageLinks } from '@open-presence/protocol';
 
+import { streamEncoding } from '../../http/negotiation.ts';
 import { requestedRange, type ByteRange } from '../../http/response/byte-range.ts';
 import { queryOf } from '../../http/parameters/query.ts';
 import {
@@ -16,7 +17,6 @@ import { sendNotModified } from '../../http/response/not-modified.ts';
 import { sendProblem } from '../../http/response/problem.ts';
 import { sendResponse } from '../../http/response/response.ts';
 import { sendBody } from '../../http/response/response-writer.ts';
-import { streamEncoding } from '../../http/response/stream-encoder.ts';
 import type { Entry, Log } from '../../log/log.ts';
 import { findEntry } from '../../operations/find-entry.ts';
 import { entryVersion } from '../../operations/read-version.ts';

@@ -3,7 +3,7 @@ import { isDisconnected, type RequestContext, type StartupContext } from '../con
 import { COMMON_HEADERS, contentEncoding, etag, JSON_TYPE, type Headers } from './headers.ts';
 import { sendResponse } from './response.ts';
 import { sendBody } from './response-writer.ts';
-import { streamEncoding } from './stream-encoder.ts';
+import { streamEncoding } from '../negotiation.ts';
 
 /** Larger responses, in bytes, are streamed. */
 const MAX_BUFFERED_SIZE = 256 * 1024;

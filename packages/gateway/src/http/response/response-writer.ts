@@ -16,7 +16,7 @@ import type { Socket } from 'node:net';
 import type { Writable } from 'node:stream';
 
 import { TurnQueue, Turns } from '../../fair-turns.ts';
-import type { Encoding } from '../negotiation.ts';
+import type { StreamEncoding } from '../negotiation.ts';
 import type { HttpExchange } from './not-modified.ts';
 import {
   createStreamEncoder,
@@ -63,14 +63,14 @@ export interface BodySource extends AsyncIterable<Uint8Array | EncodedChunk> {
  */
 export async function sendBody(
   { request, response }: HttpExchange,
-  encoding: Encoding | undefined,
+  encoding: StreamEncoding | undefined,
   source: BodySource,
 ): Promise<void> {
   if (request.method === 'HEAD') {
     response.end();
     return;
   }
-  using encoder = encoding === undefined ? undefined : createStreamEncoder(encoding);
+  const encoder = encoding === undefined ? undefined : createStreamEncoder(encoding);
   const writer = new BodyWriter(response, encoder);
   const chunks = source[Symbol.asyncIterator]();
   try {
@@ -219,7 +219,7 @@ class BodyWriter {
     await activate(this.#turns.had);
     try {
       await this.#flush();
-      const end = await this.#encoder?.finish();
+      const end = this.#encoder?.finish();
       if (end !== undefined) this.#encoded = Buffer.concat([this.#encoded, end]);
       if (this.#encoded.length > 0) this.#sendEncoded();
       if (this.#encoded.length > 0) await this.#wait();

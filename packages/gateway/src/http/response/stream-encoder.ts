@@ -3,20 +3,16 @@
  *
  * A compressor takes hundreds of kilobytes, for as long as its stream is open. zstd frames and parts of
  * a deflate stream can be compressed apart, so that a reader who stalls holds no compressor. Brotli
- * has no such form: few streams at a time are compressed with it, and others sent as they are.
+ * has no such form.
  */
-import { once } from 'node:events';
-import type { IncomingMessage } from 'node:http';
-import type { BrotliCompress } from 'node:zlib';
-import { constants, crc32, createBrotliCompress, deflateRaw, zstdCompress } from 'node:zlib';
+import { constants, crc32, deflateRaw, zstdCompress } from 'node:zlib';
 import { promisify } from 'node:util';
 
-import { type Encoding, preferredStreamEncoding } from '../negotiation.ts';
+import type { StreamEncoding } from '../negotiation.ts';
 import { crc32Combine } from './crc32-combine.ts';
 
 /** Bytes that are compressed together. */
 export const PART_SIZE: number = 128 * 1024;
-const MAX_BROTLI_STREAMS = 16;
 
 const EMPTY = Buffer.alloc(0);
 /** Most parts are compressed in one call of the thread pool. */
@@ -29,47 +25,24 @@ export interface EncodedPart {
   readonly crc: number;
 }
 
-export interface StreamEncoder extends Disposable {
+export interface StreamEncoder {
   /** The bytes must not change until this resolves. */
   encode(bytes: Uint8Array): Promise<Uint8Array>;
   /** Returns what has to be sent before a part that was encoded apart. */
   pass(part: EncodedPart): Uint8Array;
-  finish(): Promise<Uint8Array>;
+  finish(): Uint8Array;
 }
 
-/** The encoding of a stream, if it can be compressed now. */
-export function streamEncoding({ headers }: IncomingMessage): Encoding | undefined {
-  const encoding = preferredStreamEncoding(headers['accept-encoding']);
-  return encoding === 'br' && BrotliEncoder.open >= MAX_BROTLI_STREAMS ? undefined : encoding;
-}
-
-export function createStreamEncoder(encoding: Encoding): StreamEncoder {
-  switch (encoding) {
-    case 'zstd':
-      return new ZstdEncoder();
-    case 'gzip':
-      return new GzipEncoder();
-    case 'br':
-      return new BrotliEncoder();
-  }
+export function createStreamEncoder(encoding: StreamEncoding): StreamEncoder {
+  return encoding === 'zstd' ? ZSTD : new GzipEncoder();
 }
 
 /** One frame after another (RFC 8878 section 3). */
-class ZstdEncoder implements StreamEncoder {
-  encode(bytes: Uint8Array): Promise<Buffer> {
-    return promisify<Uint8Array, object, Buffer>(zstdCompress)(bytes, OPTIONS);
-  }
-
-  pass(): Buffer {
-    return EMPTY;
-  }
-
-  async finish(): Promise<Buffer> {
-    return EMPTY;
-  }
-
-  [Symbol.dispose](): void {}
-}
+const ZSTD: StreamEncoder = {
+  encode: (bytes) => promisify<Uint8Array, object, Buffer>(zstdCompress)(bytes, OPTIONS),
+  pass: () => EMPTY,
+  finish: () => EMPTY,
+};
 
 /** ID, method, no flags, no time, and an unknown system (RFC 1952 section 2.3). */
 const GZIP_HEADER = Buffer.of(0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff);
@@ -97,7 +70,7 @@ class GzipEncoder implements StreamEncoder {
     return this.#takeHeader(EMPTY);
   }
 
-  async finish(): Promise<Buffer> {
+  finish(): Buffer {
     const trailer = Buffer.alloc(LAST_BLOCK.length + 8);
     LAST_BLOCK.copy(trailer);
     trailer.writeUInt32LE(this.#crc, LAST_BLOCK.length);
@@ -105,50 +78,9 @@ class GzipEncoder implements StreamEncoder {
     return this.#takeHeader(trailer);
   }
 
-  [Symbol.dispose](): void {}
-
   #takeHeader(bytes: Buffer): Buffer {
     const header = this.#header;
     this.#header = EMPTY;
     return header.length === 0 ? bytes : Buffer.concat([header, bytes]);
-  }
-}
-
-const BROTLI = {
-  ...OPTIONS,
-  flush: constants.BROTLI_OPERATION_FLUSH,
-  params: { [constants.BROTLI_PARAM_QUALITY]: 4, [constants.BROTLI_PARAM_LGWIN]: 18 },
-};
-
-class BrotliEncoder implements StreamEncoder {
-  static open = 0;
-  readonly #compressor: BrotliCompress = createBrotliCompress(BROTLI);
-  readonly #parts: Buffer[] = [];
-
-  constructor() {
-    BrotliEncoder.open += 1;
-    this.#compressor.on('data', (part: Buffer) => this.#parts.push(part));
-  }
-
-  async encode(bytes: Uint8Array): Promise<Buffer> {
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
-    this.#compressor.write(bytes, (error) => (error ? reject(error) : resolve()));
-    await promise;
-    return Buffer.concat(this.#parts.splice(0));
-  }
-
-  pass(): Buffer {
-    throw new Error('Brotli has no parts that are encoded apart');
-  }
-
-  async finish(): Promise<Buffer> {
-    this.#compressor.end();
-    await once(this.#compressor, 'end');
-    return Buffer.concat(this.#parts.splice(0));
-  }
-
-  [Symbol.dispose](): void {
-    BrotliEncoder.open -= 1;
-    this.#compressor.destroy();
   }
 }
