@@ -99,7 +99,7 @@ export function preferredEncoding(
 
 /** The same for a response that is streamed. */
 export function streamEncoding({ headers }: IncomingMessage): StreamEncoding | undefined {
-  return chooseEncoding(String(headers['accept-encoding'] ?? ''), STREAM_ENCODINGS);
+  return chooseEncoding(headers['accept-encoding'] ?? '', STREAM_ENCODINGS);
 }
 
 function chooseEncoding<Name extends Encoding>(

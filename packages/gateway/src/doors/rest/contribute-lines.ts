@@ -98,7 +98,9 @@ class LineStore {
   }
 
   async #write(results: readonly (string | Promise<string>)[]): Promise<void> {
-    await this.#writer.write((await Promise.all(results)).join(''));
+    let text = '';
+    for (const result of results) text += await result;
+    await this.#writer.write(text);
   }
 
   /** Resolves after all lines are appended, in order. The last ones may not be durable yet. */
