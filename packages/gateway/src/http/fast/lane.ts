@@ -4,8 +4,8 @@
  * At the first other request, the socket goes to `node:http` for good, with all bytes that are not answered.
  *
  * Invariant: A request in the lane is answered as through `node:http`, after those before it.
- * Test: `packages/gateway/src/http/fast/lane.test.ts` “requests of both kinds are answered in order, wherever
- *   packets divide them” “what could be read in two ways is refused”
+ * Test: `packages/gateway/src/http/fast/lane.test.ts` “of both kinds are answered in order, wherever
+ *   packets divide them” “that could be read in two ways are refused, and end the connection”
  */
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
