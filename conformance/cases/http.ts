@@ -202,7 +202,8 @@ export const http: readonly Case[] = [
         const long = text.repeat(100);
         const large = (await gateway.contribute('garden', traceBody(many, { text: long }))).entry;
         await gateway.contribute('garden', traceBody(many, { text: long }));
-        const paths = [entry.path, filter, large.path, query('/api/garden', [['identity', many]])];
+        const longer = [large.path, query('/api/garden', [['identity', many]])];
+        const paths = [entry.path, filter, ...(coding === 'br' ? [] : longer)];
         for (const accept of [coding, `${coding};q=0.5, identity;q=0.1`]) {
           const asked = { 'accept-encoding': accept, accept: 'application/x-ndjson' };
           for (const path of [...paths, '/mova-snu.yaml']) {
