@@ -71,22 +71,11 @@ suite('what a page shows of an entry', () => {
   }
 
   const long = String.raw`a "quoted\" ,{[:`.repeat(160_000);
-  for (const [where, body] of [
-    ['after a text', { title: 'x', text: long, identity: 'Lumen', identityType: 'x' }],
-    ['between texts', { text: long, identity: 'Lumen', identityType: 'x', more: long }],
-    [
-      'before lists',
-      { text: long, identity: 'Lumen', identityType: 'x', more: [[long], { a: 1 }] },
-    ],
-  ] as const) {
-    test(`has an author who stands ${where} of 2 MB`, async () => {
-      const { author, text, identityType } = (await shown('garden', body)) as Record<
-        string,
-        string
-      >;
-      assert.deepEqual([author, identityType, text], ['Lumen', 'x', long.slice(0, 2000)]);
-    });
-  }
+  test('has an author who stands after a text of 2 MB', async () => {
+    const body = { title: 'x', text: long, identity: 'Lumen', identityType: 'x' };
+    const { author, text, identityType } = (await shown('garden', body)) as Record<string, string>;
+    assert.deepEqual([author, identityType, text], ['Lumen', 'x', long.slice(0, 2000)]);
+  });
 
   test('has all for whom it is, after a text of 2 MB', async () => {
     const body = { text: long, identity: 'Lumen', identityType: 'x', to: ['Мавка', 'Olena'] };
