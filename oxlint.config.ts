@@ -1,9 +1,9 @@
 /**
  * The dependency rules, each held by deliberately wrong files in `test/lint/boundaries.test.ts`:
  *
- *     protocol ← log ← json ← search ← {intake, feed, presence, stores} ← operations ← doors
+ *     protocol ← log ← json ← search ← {intake, feed, presence, store} ← operations ← doors
  *     http ← doors ← routes.ts ← gateway.ts ← the command line's main.ts
- *     metrics ← {stores, gateway.ts}
+ *     metrics ← {store, gateway.ts}
  *     protocol ← web ← the web door
  *     protocol ← client
  *     the port of the gateway ← cluster
@@ -52,7 +52,7 @@ const layers = {
   intake: ['log', 'json', 'search'],
   feed: ['log'],
   presence: ['log'],
-  stores: ['log', 'json', 'search', 'metrics'],
+  store: ['log', 'json', 'search', 'metrics'],
   operations: ['log', 'json', 'search', 'intake', 'feed', 'presence'],
   http: [],
   doors: ['log', 'json', 'search', 'intake', 'feed', 'presence', 'operations', 'http'],
@@ -148,7 +148,7 @@ const zones: readonly Zone[] = [
     except: [...compositionRoot, `${gateway}/routes.ts`],
     forbids: {
       ...inGateway,
-      [folder('stores')]: 'Only the composition root and its threads import stores.',
+      [folder('store')]: 'Only the composition root and its threads import the store.',
       [folder(`doors/(${DOORS.join('|')})`)]: 'Only routes.ts knows all doors.',
     },
   },
@@ -163,7 +163,7 @@ const zones: readonly Zone[] = [
     files: [`${gateway}/routes.ts`],
     forbids: {
       ...inGateway,
-      [folder('stores')]: 'Only the composition root and its threads import stores.',
+      [folder('store')]: 'Only the composition root and its threads import the store.',
     },
   },
   { files: ['packages/cli/src/**'], except: ['packages/cli/src/main.ts'], forbids: everywhere },
@@ -255,7 +255,7 @@ export default {
       // framework that is not installed.
       files: [
         ...tests,
-        anywhere(`${gateway}/stores/**`),
+        anywhere(`${gateway}/store/**`),
         anywhere(`${gateway}/log/packed-drafts.ts`),
         anywhere(`${gateway}/presence/other-gateways.ts`),
         anywhere(

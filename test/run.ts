@@ -26,7 +26,7 @@ const SUITES: Readonly<Record<string, readonly string[]>> = {
   unit: [UNIT],
   quick: [
     'packages/{client,protocol,web}/src/**/*.test.ts',
-    'packages/gateway/src/{,!(stores)/**/}*.test.ts',
+    'packages/gateway/src/{,!(store)/**/}*.test.ts',
   ],
 };
 const TIMEOUT_MS = 30 * 60_000;

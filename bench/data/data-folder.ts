@@ -11,7 +11,7 @@ import { runCommand } from '../processes/child-process.ts';
 const SEED = fileURLToPath(import.meta.resolve('./seed.ts'));
 /** Defines the storage format: when this file changes, logs are seeded again. */
 const FORMAT = fileURLToPath(
-  import.meta.resolve('../../packages/gateway/src/stores/sqlite/log/log-database.ts'),
+  import.meta.resolve('../../packages/gateway/src/store/log/log-database.ts'),
 );
 /** To be incremented when the seeded entries change. */
 const VERSION = 2;

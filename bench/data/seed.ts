@@ -9,7 +9,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 import { facet } from '../../packages/gateway/src/log/facet.ts';
 import type { Draft, Log } from '../../packages/gateway/src/log/log.ts';
-import { openSqliteLog } from '../../packages/gateway/src/stores/sqlite/store.ts';
+import { openSqliteLog } from '../../packages/gateway/src/store/store.ts';
 import { seededRandom, gardenEntries } from './garden-entries.ts';
 import { multilingualEntries } from './multilingual-entries.ts';
 

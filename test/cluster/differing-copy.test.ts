@@ -7,11 +7,11 @@ import { jetstream } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
 
 import { draftOf } from '../../packages/gateway/src/log/log.fixture.ts';
-import { dataPathsIn } from '../../packages/gateway/src/stores/sqlite/data-paths.ts';
-import { openForReading } from '../../packages/gateway/src/stores/sqlite/database.ts';
-import { readStreamPosition } from '../../packages/gateway/src/stores/sqlite/replica/stream-progress.ts';
-import { Writer } from '../../packages/gateway/src/stores/sqlite/writer/writer.ts';
-import { SharedState } from '../../packages/gateway/src/stores/sqlite/shared-state.ts';
+import { dataPathsIn } from '../../packages/gateway/src/store/data-paths.ts';
+import { openForReading } from '../../packages/gateway/src/store/database.ts';
+import { readStreamPosition } from '../../packages/gateway/src/store/replica/stream-progress.ts';
+import { Writer } from '../../packages/gateway/src/store/writer/writer.ts';
+import { SharedState } from '../../packages/gateway/src/store/shared-state.ts';
 import { becomes, Sayings, startCluster } from './members.ts';
 import { needs } from '../needs.ts';
 

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 
 import { until } from '../../conformance/until.ts';
 import { measureLag } from '../../packages/cluster/src/applying/copy-lag.ts';
-import { SharedState } from '../../packages/gateway/src/stores/sqlite/shared-state.ts';
+import { SharedState } from '../../packages/gateway/src/store/shared-state.ts';
 import { dataFolder, freePort, startGatewayProcess } from '../gateway-process.ts';
 import { untilValue } from '../watch/scrape.ts';
 import { linkTo } from './held-link.ts';

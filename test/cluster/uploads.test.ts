@@ -15,10 +15,10 @@ import {
   packChunk,
   packMessage,
 } from '../../packages/cluster/src/stream/message.ts';
-import { dataPathsIn } from '../../packages/gateway/src/stores/sqlite/data-paths.ts';
-import { openForReading } from '../../packages/gateway/src/stores/sqlite/database.ts';
+import { dataPathsIn } from '../../packages/gateway/src/store/data-paths.ts';
+import { openForReading } from '../../packages/gateway/src/store/database.ts';
 import { packDrafts } from '../../packages/gateway/src/log/packed-drafts.ts';
-import { readStreamPosition } from '../../packages/gateway/src/stores/sqlite/replica/stream-progress.ts';
+import { readStreamPosition } from '../../packages/gateway/src/store/replica/stream-progress.ts';
 import { inject } from '../crash/strace.ts';
 import { dataFolder, type GatewayProcess, startGatewayProcess } from '../gateway-process.ts';
 import { becomes, commonLog, entriesOf, post, say, Sayings, startCluster } from './members.ts';

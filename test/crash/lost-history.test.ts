@@ -10,8 +10,8 @@ import { verifyLog } from '@open-presence/gateway';
 
 import { Gateway } from '../../conformance/gateway.ts';
 import { draftOf } from '../../packages/gateway/src/log/log.fixture.ts';
-import { openFolderLog } from '../../packages/gateway/src/stores/sqlite/folder-log.ts';
-import { acceptLog, openSqliteLog } from '../../packages/gateway/src/stores/sqlite/store.ts';
+import { openFolderLog } from '../../packages/gateway/src/store/folder-log.ts';
+import { acceptLog, openSqliteLog } from '../../packages/gateway/src/store/store.ts';
 import { presence } from '../command.ts';
 import { dataFolder, type DataFolder, startGatewayProcess } from '../gateway-process.ts';
 

@@ -10,8 +10,8 @@ import { test } from 'node:test';
 import { until } from '../../conformance/until.ts';
 import { draftOf, fill, metadataOf } from '../../packages/gateway/src/log/log.fixture.ts';
 import type { Log, Seq } from '../../packages/gateway/src/log/log.ts';
-import { verifyLog } from '../../packages/gateway/src/stores/sqlite/log/verify.ts';
-import { openSqliteLog } from '../../packages/gateway/src/stores/sqlite/store.ts';
+import { verifyLog } from '../../packages/gateway/src/store/log/verify.ts';
+import { openSqliteLog } from '../../packages/gateway/src/store/store.ts';
 import { filesWith } from '../files-with.ts';
 import { dataFolder } from '../gateway-process.ts';
 import { MIB, smallDisk } from './disk.ts';
@@ -28,7 +28,7 @@ const COUNT = 20;
 /** More than are erased in one transaction. */
 const MANY = 2500;
 const PROCESS = new URL(
-  '../../packages/gateway/src/stores/sqlite/withholding-process.fixture.ts',
+  '../../packages/gateway/src/store/withholding-process.fixture.ts',
   import.meta.url,
 );
 

@@ -12,12 +12,7 @@ import { dataFolder } from '../gateway-process.ts';
 const ROOT = join(import.meta.dirname, '../..');
 
 /** What no folder below the doors may import. */
-const ABOVE = [
-  '../doors/rest/rest.ts',
-  '../http/router.ts',
-  '../gateway.ts',
-  '../stores/sqlite/store.ts',
-];
+const ABOVE = ['../doors/rest/rest.ts', '../http/router.ts', '../gateway.ts', '../store/store.ts'];
 const STORE_ABOVE = [
   '../../doors/rest/rest.ts',
   '../../http/router.ts',
@@ -40,7 +35,7 @@ const BROKEN: Readonly<Record<string, Readonly<Record<string, readonly string[]>
     'cluster/src/stream': ['@open-presence/gateway/json'],
   },
   'Another package is imported by its name.': {
-    'cluster/src/stream': ['../../../gateway/src/stores/sqlite/store.ts'],
+    'cluster/src/stream': ['../../../gateway/src/store/store.ts'],
     'gateway/src': ['../../cli/src/main.ts'],
   },
   'Only packages/cli/src/main.ts knows the process.': { 'gateway/src': ['node:process'] },
@@ -48,8 +43,8 @@ const BROKEN: Readonly<Record<string, Readonly<Record<string, readonly string[]>
     'gateway/src': ['@open-presence/cli', '@open-presence/cluster'],
   },
   'Only routes.ts knows all doors.': { 'gateway/src': ['./doors/rest/rest.ts'] },
-  'Only the composition root and its threads import stores.': {
-    'gateway/src': ['./stores/sqlite/store.ts'],
+  'Only the composition root and its threads import the store.': {
+    'gateway/src': ['./store/store.ts'],
   },
   'log imports only protocol.': { 'gateway/src/log': ABOVE },
   'metrics imports only protocol.': { 'gateway/src/metrics': ['../http/router.ts'] },
@@ -58,8 +53,8 @@ const BROKEN: Readonly<Record<string, Readonly<Record<string, readonly string[]>
   'intake imports only protocol and log, json, search.': { 'gateway/src/intake': ABOVE },
   'feed imports only protocol and log.': { 'gateway/src/feed': ABOVE },
   'presence imports only protocol and log.': { 'gateway/src/presence': ABOVE },
-  'stores imports only protocol and log, json, search, metrics.': {
-    'gateway/src/stores/sqlite': STORE_ABOVE,
+  'store imports only protocol and log, json, search, metrics.': {
+    'gateway/src/store': STORE_ABOVE,
   },
   'operations imports only protocol and log, json, search, intake, feed, presence.': {
     'gateway/src/operations': ABOVE,
@@ -69,11 +64,11 @@ const BROKEN: Readonly<Record<string, Readonly<Record<string, readonly string[]>
       '../doors/rest/rest.ts',
       '../operations/contribution/append.ts',
       '../gateway.ts',
-      '../stores/sqlite/store.ts',
+      '../store/store.ts',
     ],
   },
   'doors imports only protocol and log, json, search, intake, feed, presence, operations, http.': {
-    'gateway/src/doors/rest': ['../../gateway.ts', '../../stores/sqlite/store.ts'],
+    'gateway/src/doors/rest': ['../../gateway.ts', '../../store/store.ts'],
   },
   'doors never import each other.': {
     'gateway/src/doors/a2a': ['../mcp/mcp.ts'],
@@ -87,7 +82,7 @@ const BROKEN: Readonly<Record<string, Readonly<Record<string, readonly string[]>
     'gateway/src/doors/rest': ['@open-presence/web/renderer'],
   },
   'control imports only protocol and json, presence, operations, http.': {
-    'gateway/src/control': ['../stores/sqlite/store.ts'],
+    'gateway/src/control': ['../store/store.ts'],
   },
 };
 
@@ -103,7 +98,7 @@ const RIGHT: Readonly<Record<string, readonly string[]>> = {
   'gateway/src/intake': ['../search/tokenizer.ts'],
   'gateway/src/feed': ['../log/log.ts'],
   'gateway/src/presence': ['../log/log.ts'],
-  'gateway/src/stores/sqlite': ['../../search/tokenizer.ts'],
+  'gateway/src/store': ['../../search/tokenizer.ts'],
   'gateway/src/operations': ['../presence/presence.ts'],
   'gateway/src/http': ['../fair-turns.ts'],
   'gateway/src/doors/mcp': ['../context.ts'],
@@ -121,7 +116,7 @@ const OTHERS: readonly (readonly [path: string, text: string, broken?: string])[
   ['cli/src/other.ts', 'export const b = process.argv;', PROCESS],
   ['gateway/src/environment.ts', 'export const b = process.env;', PROCESS],
   ['gateway/src/global.ts', 'export const b = globalThis.process;', PROCESS],
-  ['gateway/src/gateway.ts', "import { a } from './stores/sqlite/store.ts';\nexport const b = a;"],
+  ['gateway/src/gateway.ts', "import { a } from './store/store.ts';\nexport const b = a;"],
   ['gateway/src/routes.ts', "import { a } from './doors/rest/rest.ts';\nexport const b = a;"],
   [
     'gateway/src/loaded.ts',
@@ -130,17 +125,17 @@ const OTHERS: readonly (readonly [path: string, text: string, broken?: string])[
   ],
   [
     'gateway/src/log/loaded.ts',
-    "export const b = (): Promise<unknown> => import('../stores/sqlite/store.ts');",
+    "export const b = (): Promise<unknown> => import('../store/store.ts');",
     'log imports only protocol.',
   ],
   [
     'gateway/src/log/exported.ts',
-    "export { a } from '../stores/sqlite/store.ts';",
+    "export { a } from '../store/store.ts';",
     'log imports only protocol.',
   ],
   [
     'gateway/src/log/typed.ts',
-    "import type { A } from '../stores/sqlite/store.ts';\nexport type B = A;",
+    "import type { A } from '../store/store.ts';\nexport type B = A;",
     'log imports only protocol.',
   ],
   ['gateway/src/json/a.ts', "import type { B } from './b.ts';\nexport type A = { b: B };", CYCLE],

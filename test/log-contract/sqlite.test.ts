@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import type { Log } from '../../packages/gateway/src/log/log.ts';
-import { openSqliteLog } from '../../packages/gateway/src/stores/sqlite/store.ts';
+import { openSqliteLog } from '../../packages/gateway/src/store/store.ts';
 import { keepFilesInMemory } from '../gateway-process.ts';
 import { lastingContractOf } from './log.contract.ts';
 

@@ -7,12 +7,9 @@ import { DatabaseSync } from 'node:sqlite';
 import { suite, test } from 'node:test';
 
 import { draftOf, fill } from '../../packages/gateway/src/log/log.fixture.ts';
-import { RowReader } from '../../packages/gateway/src/stores/sqlite/log/row-reader.ts';
-import {
-  digestOf as storedDigestOf,
-  linkOf,
-} from '../../packages/gateway/src/stores/sqlite/log/chain.ts';
-import { openSqliteLog } from '../../packages/gateway/src/stores/sqlite/store.ts';
+import { RowReader } from '../../packages/gateway/src/store/log/row-reader.ts';
+import { digestOf as storedDigestOf, linkOf } from '../../packages/gateway/src/store/log/chain.ts';
+import { openSqliteLog } from '../../packages/gateway/src/store/store.ts';
 import { dataFolder } from '../gateway-process.ts';
 
 interface Vector {

@@ -19,7 +19,7 @@ import {
   metadataOf,
 } from '../../packages/gateway/src/log/log.fixture.ts';
 import type { Log } from '../../packages/gateway/src/log/log.ts';
-import { openSqliteLog } from '../../packages/gateway/src/stores/sqlite/store.ts';
+import { openSqliteLog } from '../../packages/gateway/src/store/store.ts';
 import { dataFolder, startGatewayProcess } from '../gateway-process.ts';
 import { needs } from '../needs.ts';
 

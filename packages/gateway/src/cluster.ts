@@ -4,9 +4,9 @@ import type { MessagePort } from 'node:worker_threads';
 import { loadCluster } from './load-cluster.ts';
 import { parseStreamAddress, type ReplicaLog, type StreamAddress } from './log/replica.ts';
 import { OtherGateways } from './presence/other-gateways.ts';
-import { SqliteReplicaFolder } from './stores/sqlite/replica/replica-folder.ts';
-import type { StreamThreadStart } from './stores/sqlite/replica/stream-thread.ts';
-import { openSqliteLog, type OwnedLog, type SqliteOptions } from './stores/sqlite/store.ts';
+import { SqliteReplicaFolder } from './store/replica/replica-folder.ts';
+import type { StreamThreadStart } from './store/replica/stream-thread.ts';
+import { openSqliteLog, type OwnedLog, type SqliteOptions } from './store/store.ts';
 import { threadModule } from './thread-module.ts';
 
 export interface ClusterOptions extends Omit<SqliteOptions, 'name' | 'acceptClock' | 'appending'> {
@@ -35,7 +35,7 @@ export async function openClusterLog({
     // Times come from the stream.
     acceptClock: true,
     appending: {
-      module: threadModule('./stores/sqlite/replica/stream-thread', import.meta.url),
+      module: threadModule('./store/replica/stream-thread', import.meta.url),
       startOf: (writer) => ({ start, writer }) satisfies StreamThreadStart,
     },
   });

@@ -55,9 +55,9 @@ import {
 import { type MetricsAddress, startMetrics } from './metrics-endpoint.ts';
 import { reloader } from './reloader.ts';
 import { type LogConfig, openLog } from './open-log.ts';
-import { dataPathsIn } from './stores/sqlite/data-paths.ts';
-import { LOG_FORMAT } from './stores/sqlite/log/log-database.ts';
-import type { OpeningProgress, OwnedLog } from './stores/sqlite/store.ts';
+import { dataPathsIn } from './store/data-paths.ts';
+import { LOG_FORMAT } from './store/log/log-database.ts';
+import type { OpeningProgress, OwnedLog } from './store/store.ts';
 import { threadModule } from './thread-module.ts';
 
 export interface GatewayConfig extends LogConfig, ReloadedSettings {

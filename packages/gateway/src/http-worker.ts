@@ -13,7 +13,7 @@ import { Mirror } from './operations/copy/mirror.ts';
 import { Notices } from './operations/notices.ts';
 import { Presence } from './presence/presence.ts';
 import { createRouter } from './routes.ts';
-import { type SqliteConnection, SqliteLog } from './stores/sqlite/sqlite-log.ts';
+import { type SqliteConnection, SqliteLog } from './store/sqlite-log.ts';
 
 export interface HttpWorkerStart {
   readonly listen: ListenOptions;

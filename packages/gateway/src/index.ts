@@ -18,25 +18,25 @@ export { NotALog, readLogLines } from './operations/copy/log-lines.ts';
 export type { LogLine } from './operations/log-line.ts';
 export { loadLanguage, readOwnTexts } from './load-language.ts';
 export { adoptIntoCluster, checkCluster, leaveCluster } from './cluster.ts';
-export { acceptLog, checkLog, type LogDoubt } from './stores/sqlite/store.ts';
+export { acceptLog, checkLog, type LogDoubt } from './store/store.ts';
 export type { MetricsAddress } from './metrics-endpoint.ts';
 export type { RequestLogOptions } from './request-log.ts';
 export { isShareable, type ListenAddress } from './http/connection/listen-address.ts';
-export type { LogFault } from './stores/sqlite/log/chain-verifier.ts';
-export { type FolderLog, openFolderLog } from './stores/sqlite/folder-log.ts';
-export { verifyLog, type VerifyEvent, type VerifyResult } from './stores/sqlite/log/verify.ts';
-export { type DerivedFault, verifyDerived } from './stores/sqlite/index/verify-index.ts';
-export { backUpLog, type BackupReport } from './stores/sqlite/backup/back-up.ts';
-export { refuseBackup } from './stores/sqlite/backup/description.ts';
-export { compactLog } from './stores/sqlite/compact.ts';
-export { LOG_FORMAT } from './stores/sqlite/log/log-database.ts';
+export type { LogFault } from './store/log/chain-verifier.ts';
+export { type FolderLog, openFolderLog } from './store/folder-log.ts';
+export { verifyLog, type VerifyEvent, type VerifyResult } from './store/log/verify.ts';
+export { type DerivedFault, verifyDerived } from './store/index/verify-index.ts';
+export { backUpLog, type BackupReport } from './store/backup/back-up.ts';
+export { refuseBackup } from './store/backup/description.ts';
+export { compactLog } from './store/compact.ts';
+export { LOG_FORMAT } from './store/log/log-database.ts';
 export { parseStreamAddress } from './log/replica.ts';
 export {
   restoreLog,
   RestoreRefusal,
   type RestoreOptions,
   type RestoreReport,
-} from './stores/sqlite/backup/restore-log.ts';
+} from './store/backup/restore-log.ts';
 export type { Gateway, GatewayConfig, Mirroring, WakingProgress } from './gateway.ts';
 export {
   CLOSE_NOTICE_PATH,

@@ -5,8 +5,8 @@ import { createGrammar } from './intake/grammar.ts';
 import { loadLanguage } from './load-language.ts';
 import type { LogCopier, WithholdingCopy } from './log/log-copier.ts';
 import { EntryCopier } from './operations/copy/copy-entries.ts';
-import { refuseBackup } from './stores/sqlite/backup/description.ts';
-import { openLogCopy as openStoreCopy } from './stores/sqlite/store.ts';
+import { refuseBackup } from './store/backup/description.ts';
+import { openLogCopy as openStoreCopy } from './store/store.ts';
 
 export { CopyRefusal } from './operations/copy/copy-entries.ts';
 

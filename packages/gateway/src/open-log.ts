@@ -2,14 +2,14 @@
 import type { Logger } from 'pino';
 
 import { openClusterLog } from './cluster.ts';
-import type { BackupDescription } from './stores/sqlite/backup/description.ts';
-import type { StoreChange } from './stores/sqlite/store-thread.ts';
+import type { BackupDescription } from './store/backup/description.ts';
+import type { StoreChange } from './store/store-thread.ts';
 import {
   type OpeningProgress,
   openSqliteLog,
   type OwnedLog,
   type SqliteOptions,
-} from './stores/sqlite/store.ts';
+} from './store/store.ts';
 
 /** The part of a gateway's configuration that its log depends on. */
 export interface LogConfig {

@@ -12,12 +12,12 @@ import { createGrammar } from './intake/grammar.ts';
 import { type JsonObject, toJsonObject } from './json/json-object.ts';
 import { loadLanguage, type ReloadedSettings } from './load-language.ts';
 import { Notices } from './operations/notices.ts';
-import { refuseBackup } from './stores/sqlite/backup/description.ts';
+import { refuseBackup } from './store/backup/description.ts';
 import { readHiddenNames, writeHiddenNames } from './presence/hidden-names.ts';
-import { dataPathsIn } from './stores/sqlite/data-paths.ts';
-import { openFolderLog } from './stores/sqlite/folder-log.ts';
-import { isLocked } from './stores/sqlite/lock-file.ts';
-import { openSqliteLog } from './stores/sqlite/store.ts';
+import { dataPathsIn } from './store/data-paths.ts';
+import { openFolderLog } from './store/folder-log.ts';
+import { isLocked } from './store/lock-file.ts';
+import { openSqliteLog } from './store/store.ts';
 
 export interface OwnerAccessOptions {
   readonly data: string;

@@ -13,19 +13,19 @@ import { ReceivedUploads } from '../../../packages/cluster/src/applying/received
 import { uploadSending } from '../../../packages/cluster/src/publishing/send-upload.ts';
 import { StreamEraser } from '../../../packages/cluster/src/applying/stream-eraser.ts';
 import { WithholdingPublisher } from '../../../packages/cluster/src/publishing/withholding-publisher.ts';
-import { dataPathsIn } from '../../../packages/gateway/src/stores/sqlite/data-paths.ts';
-import { openForReading } from '../../../packages/gateway/src/stores/sqlite/database.ts';
+import { dataPathsIn } from '../../../packages/gateway/src/store/data-paths.ts';
+import { openForReading } from '../../../packages/gateway/src/store/database.ts';
 import {
   type AppendingPort,
   packDrafts,
   unpackResult,
   type WriteResult,
 } from '../../../packages/gateway/src/log/packed-drafts.ts';
-import { RowReader } from '../../../packages/gateway/src/stores/sqlite/log/row-reader.ts';
-import { readStreamPosition } from '../../../packages/gateway/src/stores/sqlite/replica/stream-progress.ts';
-import { withholdEntries } from '../../../packages/gateway/src/stores/sqlite/withholding/withhold-client.ts';
-import { SqliteReplica } from '../../../packages/gateway/src/stores/sqlite/replica/sqlite-replica.ts';
-import { SharedState } from '../../../packages/gateway/src/stores/sqlite/shared-state.ts';
+import { RowReader } from '../../../packages/gateway/src/store/log/row-reader.ts';
+import { readStreamPosition } from '../../../packages/gateway/src/store/replica/stream-progress.ts';
+import { withholdEntries } from '../../../packages/gateway/src/store/withholding/withhold-client.ts';
+import { SqliteReplica } from '../../../packages/gateway/src/store/replica/sqlite-replica.ts';
+import { SharedState } from '../../../packages/gateway/src/store/shared-state.ts';
 import type { SeededRandom } from '../../seeded-random.ts';
 import type { Fault } from './faults.ts';
 import { SimulatedWriter } from './simulated-writer.ts';

@@ -7,14 +7,11 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 
 import type { InlineDraft } from '../../../packages/gateway/src/log/log.fixture.ts';
-import {
-  type DataPaths,
-  dataPathsIn,
-} from '../../../packages/gateway/src/stores/sqlite/data-paths.ts';
-import { openForReading } from '../../../packages/gateway/src/stores/sqlite/database.ts';
+import { type DataPaths, dataPathsIn } from '../../../packages/gateway/src/store/data-paths.ts';
+import { openForReading } from '../../../packages/gateway/src/store/database.ts';
 import type { WriteResult } from '../../../packages/gateway/src/log/packed-drafts.ts';
-import { RowReader } from '../../../packages/gateway/src/stores/sqlite/log/row-reader.ts';
-import { finalPath } from '../../../packages/gateway/src/stores/sqlite/large/large-files.ts';
+import { RowReader } from '../../../packages/gateway/src/store/log/row-reader.ts';
+import { finalPath } from '../../../packages/gateway/src/store/large/large-files.ts';
 import type { SeededRandom } from '../../seeded-random.ts';
 import type { Fault } from './faults.ts';
 import { RunningGateway } from './running-gateway.ts';

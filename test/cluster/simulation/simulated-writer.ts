@@ -1,24 +1,24 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import type { DataPaths } from '../../../packages/gateway/src/stores/sqlite/data-paths.ts';
+import type { DataPaths } from '../../../packages/gateway/src/store/data-paths.ts';
 import { packResults, unpackDrafts } from '../../../packages/gateway/src/log/packed-drafts.ts';
 import type {
   ApplyRequest,
   ApplyResponse,
   UnpackedBatch,
 } from '../../../packages/gateway/src/log/ordered-batch.ts';
-import { Withholder } from '../../../packages/gateway/src/stores/sqlite/withholding/withholder.ts';
-import { Writer } from '../../../packages/gateway/src/stores/sqlite/writer/writer.ts';
+import { Withholder } from '../../../packages/gateway/src/store/withholding/withholder.ts';
+import { Writer } from '../../../packages/gateway/src/store/writer/writer.ts';
 import type {
   CasesToList,
   WriterCalls,
-} from '../../../packages/gateway/src/stores/sqlite/writer/writer-calls.ts';
+} from '../../../packages/gateway/src/store/writer/writer-calls.ts';
 import {
   answerCall,
   type CallPort,
   type ThreadCall,
 } from '../../../packages/gateway/src/thread-call.ts';
-import type { SharedState } from '../../../packages/gateway/src/stores/sqlite/shared-state.ts';
+import type { SharedState } from '../../../packages/gateway/src/store/shared-state.ts';
 import type { SeededRandom } from '../../seeded-random.ts';
 import type { Fault } from './faults.ts';
 

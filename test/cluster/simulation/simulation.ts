@@ -13,7 +13,7 @@ import { mock } from 'node:test';
 import { setImmediate as nextTick } from 'node:timers/promises';
 
 import { draftOf } from '../../../packages/gateway/src/log/log.fixture.ts';
-import { dataPathsIn } from '../../../packages/gateway/src/stores/sqlite/data-paths.ts';
+import { dataPathsIn } from '../../../packages/gateway/src/store/data-paths.ts';
 import { backUp, restore } from '../../backup/backup-folder.ts';
 import { SeededRandom } from '../../seeded-random.ts';
 import { type Attempt, type Coverage, judge } from './judge.ts';

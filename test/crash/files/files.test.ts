@@ -10,7 +10,7 @@ import { after, before, describe, it } from 'node:test';
 import { KINDS } from '../../../conformance/entry.ts';
 import { until } from '../../../conformance/until.ts';
 import { isStorageFault } from '../../../packages/gateway/src/storage-fault.ts';
-import { openSqliteLog, type OwnedLog } from '../../../packages/gateway/src/stores/sqlite/store.ts';
+import { openSqliteLog, type OwnedLog } from '../../../packages/gateway/src/store/store.ts';
 import { dataFolder, type DataFolder } from '../../gateway-process.ts';
 import { SeededRandom } from '../../seeded-random.ts';
 import { MIB, smallDisk } from '../disk.ts';

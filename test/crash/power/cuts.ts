@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import { openSqliteLog } from '../../../packages/gateway/src/stores/sqlite/store.ts';
+import { openSqliteLog } from '../../../packages/gateway/src/store/store.ts';
 import type { Kind } from '../../../conformance/entry.ts';
 import { Gateway } from '../../../conformance/gateway.ts';
 import { dataFolder, startGatewayProcess } from '../../gateway-process.ts';

@@ -6,10 +6,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 
-import { type DataPaths, dataPathsIn } from '../../../gateway/src/stores/sqlite/data-paths.ts';
-import { finalPath } from '../../../gateway/src/stores/sqlite/large/large-files.ts';
-import { SqliteUploadFiles } from '../../../gateway/src/stores/sqlite/replica/upload-files.ts';
-import { SharedState } from '../../../gateway/src/stores/sqlite/shared-state.ts';
+import { type DataPaths, dataPathsIn } from '../../../gateway/src/store/data-paths.ts';
+import { finalPath } from '../../../gateway/src/store/large/large-files.ts';
+import { SqliteUploadFiles } from '../../../gateway/src/store/replica/upload-files.ts';
+import { SharedState } from '../../../gateway/src/store/shared-state.ts';
 import { packMessage, placeMessage, type PlacedMessage } from '../stream/message.ts';
 import { ReceivedUploads } from './received-uploads.ts';
 

@@ -8,22 +8,16 @@ import { afterEach, beforeEach, describe, it } from 'node:test';
 import { type DraftForm, packDrafts, unpackDrafts } from '@open-presence/gateway/replica';
 
 import { draftOf, randomOf } from '../../../gateway/src/log/log.fixture.ts';
-import { openForReading } from '../../../gateway/src/stores/sqlite/database.ts';
-import { dataPathsIn } from '../../../gateway/src/stores/sqlite/data-paths.ts';
-import { RowReader } from '../../../gateway/src/stores/sqlite/log/row-reader.ts';
-import { digestOf, sha256 } from '../../../gateway/src/stores/sqlite/log/chain.ts';
-import {
-  readErasures,
-  readRepeats,
-} from '../../../gateway/src/stores/sqlite/replica/stream-messages.ts';
-import { type Cases } from '../../../gateway/src/stores/sqlite/withholding/withheld-table.ts';
-import { Withholder } from '../../../gateway/src/stores/sqlite/withholding/withholder.ts';
-import { Writer } from '../../../gateway/src/stores/sqlite/writer/writer.ts';
-import {
-  LOG_FORMAT,
-  withheldDrafts,
-} from '../../../gateway/src/stores/sqlite/replica/sqlite-replica.ts';
-import { SharedState } from '../../../gateway/src/stores/sqlite/shared-state.ts';
+import { openForReading } from '../../../gateway/src/store/database.ts';
+import { dataPathsIn } from '../../../gateway/src/store/data-paths.ts';
+import { RowReader } from '../../../gateway/src/store/log/row-reader.ts';
+import { digestOf, sha256 } from '../../../gateway/src/store/log/chain.ts';
+import { readErasures, readRepeats } from '../../../gateway/src/store/replica/stream-messages.ts';
+import { type Cases } from '../../../gateway/src/store/withholding/withheld-table.ts';
+import { Withholder } from '../../../gateway/src/store/withholding/withholder.ts';
+import { Writer } from '../../../gateway/src/store/writer/writer.ts';
+import { LOG_FORMAT, withheldDrafts } from '../../../gateway/src/store/replica/sqlite-replica.ts';
+import { SharedState } from '../../../gateway/src/store/shared-state.ts';
 import type { PlacedMessage } from './message.ts';
 import {
   packReplacement,

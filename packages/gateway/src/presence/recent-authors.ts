@@ -8,7 +8,7 @@
  * Invariant: Each author of the last hour is listed once, whatever their number, in flat memory.
  * Test: `packages/gateway/src/doors/rest/recent-authors.test.ts` “has each once, however many
  *   spoke” “reads each entry once, however many ask who spoke”
- * Test: `packages/gateway/src/stores/sqlite/index/newest-of-identities.test.ts` “the newest
+ * Test: `packages/gateway/src/store/index/newest-of-identities.test.ts` “the newest
  *   entry of each identity is found, of those that are short and neither hidden nor withheld”
  */
 import type { EntryMetadata } from '@open-presence/protocol';

@@ -6,7 +6,7 @@ import { it } from 'node:test';
 
 import { fetchBytes, openGateway } from '../../gateway.fixture.ts';
 import { untilSearchable } from '../../search/search.fixture.ts';
-import { openSqliteLog } from '../../stores/sqlite/store.ts';
+import { openSqliteLog } from '../../store/store.ts';
 
 it('a search of many words finds what one of few would', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'presence-'));

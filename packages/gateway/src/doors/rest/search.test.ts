@@ -7,7 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 import type { Log } from '../../log/log.ts';
 import { openMemoryLog } from '../../../../../test/support/memory-log/memory-log.ts';
-import { openSqliteLog } from '../../stores/sqlite/store.ts';
+import { openSqliteLog } from '../../store/store.ts';
 import { fetchBytes, openGateway, type TestGateway } from '../../gateway.fixture.ts';
 
 interface Found {

@@ -12,11 +12,11 @@ import { parseDraft } from '../../intake/draft.ts';
 import { facet } from '../../log/facet.ts';
 import { draftOf, fill } from '../../log/log.fixture.ts';
 import type { LogCopier } from '../../log/log-copier.ts';
-import { dataPathsIn } from '../../stores/sqlite/data-paths.ts';
-import { RowReader } from '../../stores/sqlite/log/row-reader.ts';
-import { largeChunksSync } from '../../stores/sqlite/large/large-files.ts';
-import { verifyLog } from '../../stores/sqlite/log/verify.ts';
-import { openLogCopy, openSqliteLog } from '../../stores/sqlite/store.ts';
+import { dataPathsIn } from '../../store/data-paths.ts';
+import { RowReader } from '../../store/log/row-reader.ts';
+import { largeChunksSync } from '../../store/large/large-files.ts';
+import { verifyLog } from '../../store/log/verify.ts';
+import { openLogCopy, openSqliteLog } from '../../store/store.ts';
 import { CopyRefusal, EntryCopier } from './copy-entries.ts';
 import type { LogLine } from '../log-line.ts';
 
