@@ -198,7 +198,8 @@ export const ENTRIES_AND_LISTINGS = {
   '7.10': {
     'back-to-page': 'A form of a page leads a caller that prefers HTML back to that page.',
     'not-from-page': 'Without a page, or a preference for HTML, a form is answered as JSON.',
-    'refused-page': 'A form of a page that is refused is sent back as HTML, with what it held.',
+    'refused-page':
+      'A form of a page that is refused is sent back as HTML, with what it held, up to 1 MiB.',
   },
   '8.1': {
     form: 'A listing is {"entries":[…],"head":…,"log":…,"next":…} with one entry a line.',

@@ -67,7 +67,7 @@ export default defineConfig(({ isSsrBuild = false }) => ({
     reportCompressedSize: false,
     license: true,
     rolldownOptions: {
-      input: isSsrBuild ? { renderer: 'src/renderer.tsx' } : ['src/client.tsx'],
+      input: isSsrBuild ? { renderer: 'src/renderer.tsx' } : ['src/browser/main.ts'],
       // On a slow machine, whoever installs the gateway would see these warnings.
       checks: { bundlerTimings: false, ineffectiveDynamicImport: !isSsrBuild },
     },

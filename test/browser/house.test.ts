@@ -76,7 +76,7 @@ describe('the house, in Chromium', needs('chromium'), () => {
     const body = JSON.stringify({ ...entry, room: 'first-breath' });
     assert.equal((await fetch(`${gateway.url}/api/garden`, { method: 'POST', body })).status, 201);
     await page.locator('.newest-words').getByText('Hello from elsewhere').waitFor();
-    await page.locator('.house-room').first().getByText('1 entry').waitFor();
+    await page.locator('.house-room').first().locator('.row').getByText('1 entry').waitFor();
     const reading = new AbortController();
     const { signal } = reading;
     await fetch(`${gateway.url}/api/events?room=memory-garden&as=Orin`, { signal });

@@ -8,7 +8,7 @@ import { dataFolder, startGatewayProcess } from '../gateway-process.ts';
 import { needs } from '../needs.ts';
 import { entriesAt } from '../requests.ts';
 import { startChromium } from './chromium.ts';
-import { hydrated } from './page-watch.ts';
+import { isReady } from './page-watch.ts';
 
 const REFUSES = `Storage.prototype.setItem = () => { throw new DOMException('', 'QuotaExceededError'); };`;
 
@@ -21,7 +21,7 @@ test(
     const page = await browser.newPage({ locale: 'en' });
     await page.addInitScript(REFUSES);
     await page.goto(`${gateway.url}/rooms/memory-garden`);
-    await hydrated(page);
+    await isReady(page);
     await page.getByRole('button', { name: 'Plant a seed' }).click();
     await page.locator('.more-fields > summary').click();
     await using folder = await dataFolder();

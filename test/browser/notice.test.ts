@@ -4,7 +4,7 @@ import { before, describe, it } from 'node:test';
 
 import { needs } from '../needs.ts';
 import { presence } from '../command.ts';
-import { hydrated } from './page-watch.ts';
+import { isReady } from './page-watch.ts';
 import { sharedGateway } from '../shared.ts';
 import { contribute } from '../requests.ts';
 import { sharedChromium } from './chromium.ts';
@@ -27,7 +27,7 @@ describe('a report', needs('chromium'), () => {
       const options = { javaScriptEnabled, locale: 'en' };
       await using page = await browser.open(`${gateway.url}/entries/${entry}`, options);
       const loaded = async (): Promise<void> => {
-        if (javaScriptEnabled) await hydrated(page);
+        if (javaScriptEnabled) await isReady(page);
       };
       await loaded();
       await page.getByRole('link', { name: 'Report' }).click();

@@ -54,9 +54,9 @@ export async function becomesTrue(page: Page, expression: string): Promise<void>
   while (!(await page.evaluate<boolean>(`Boolean(${expression})`))) await page.waitForTimeout(50);
 }
 
-/** Resolves once the script has taken the page over, and what it then loads and draws had a moment. */
-export async function hydrated(page: Page): Promise<void> {
-  await becomesTrue(page, `performance.getEntriesByName('hydrated').length > 0`);
+/** Resolves once the script of the page runs, and what it then loads and draws had a moment. */
+export async function isReady(page: Page): Promise<void> {
+  await becomesTrue(page, `performance.getEntriesByName('ready').length > 0`);
   await page.waitForTimeout(250);
 }
 

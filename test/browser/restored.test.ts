@@ -8,7 +8,7 @@ import { dataFolder, freePort, startGatewayProcess } from '../gateway-process.ts
 import { needs } from '../needs.ts';
 import { contribute } from '../requests.ts';
 import { startChromium } from './chromium.ts';
-import { hydrated } from './page-watch.ts';
+import { isReady } from './page-watch.ts';
 
 const DAY_MS = 24 * 60 * 60_000;
 
@@ -36,7 +36,7 @@ test(
       ['/', '/rooms/consciousness-garden', '/inbox?to=Lumen&after=3'].map(async (path) => {
         const page = await context.newPage();
         await page.goto(url + path);
-        await hydrated(page);
+        await isReady(page);
         await page.getByText('lost too').first().waitFor();
         return page;
       }),

@@ -7,7 +7,7 @@ import type { BrowserContext, Locator, Page } from 'playwright-core';
 import { en } from '../../packages/web/src/words/en.ts';
 import { uk } from '../../packages/web/src/words/uk.ts';
 import { needs } from '../needs.ts';
-import { becomesTrue, hydrated } from './page-watch.ts';
+import { becomesTrue, isReady } from './page-watch.ts';
 import { sharedGateway } from '../shared.ts';
 import { contribute, entriesAt } from '../requests.ts';
 import { sharedChromium } from './chromium.ts';
@@ -23,7 +23,7 @@ const LABELS = {
 } as const;
 const DAY_MS = 24 * 60 * 60_000;
 /** Said between the two visits. */
-const NEW = 40;
+const NEW = 50;
 
 describe('a first visit and a second day, in Chromium', needs('chromium'), () => {
   const gateway = sharedGateway();
@@ -56,7 +56,7 @@ describe('a first visit and a second day, in Chromium', needs('chromium'), () =>
     await page.clock.setFixedTime(Date.now() + DAY_MS);
     await page.goto(gateway.url);
     const news = (count: number): Locator =>
-      page.locator('.new-since').getByText(en.news.newSince(count));
+      page.locator('.new-since').getByText(en.news.newSince.replace('#1', String(count)));
     await news(1).waitFor();
     const id = await say({ text: 'said meanwhile', identity: 'Weft' });
     const told = page.waitForResponse('**/web/news?*');
@@ -66,6 +66,30 @@ describe('a first visit and a second day, in Chromium', needs('chromium'), () =>
     await news(2).waitFor();
     await page.reload();
     await news(2).waitFor();
+  });
+
+  it('counts none of one’s own words', async () => {
+    await using context = await browser.newContext({ locale: 'en' });
+    const first = await context.newPage();
+    await first.goto(gateway.url);
+    await becomesTrue(first, `localStorage.getItem('open-presence.visit')`);
+    await first.close();
+    const page = await context.newPage();
+    await page.clock.setFixedTime(Date.now() + DAY_MS);
+    await page.goto(gateway.url);
+    await page.locator('#take-part').getByRole('button', { name: 'Whisper' }).click();
+    await page.getByLabel('What you whisper').fill('my own words');
+    await page.getByRole('button', { name: 'Send', exact: true }).click();
+    await page.locator('.brief.own').waitFor();
+    const told = page.waitForResponse('**/web/news?*');
+    await page.reload();
+    const counts = (await (await told).json()) as { readonly rooms: Record<string, number> };
+    assert.equal(counts.rooms['shepit-wall'], 1);
+    await becomesTrue(page, `document.querySelector('.new-since time').dateTime`);
+    assert.equal(await page.locator('.count, .new-since').filter({ visible: true }).count(), 0);
+    await page.goto(`${gateway.url}/rooms/shepit-wall`);
+    await page.getByText('my own words').waitFor();
+    assert.equal(await page.locator('.entry-new').count(), 0);
   });
 
   it('knows what is new after the clock of the device was set back', async () => {
@@ -79,7 +103,10 @@ describe('a first visit and a second day, in Chromium', needs('chromium'), () =>
     const page = await context.newPage();
     await page.clock.setFixedTime(Date.now());
     await page.goto(gateway.url);
-    await page.locator('.new-since').getByText(en.news.newSince(1)).waitFor({ timeout: 20_000 });
+    await page
+      .locator('.new-since')
+      .getByText(en.news.newSince.replace('#1', String(1)))
+      .waitFor({ timeout: 20_000 });
   });
 
   interface Visitor {
@@ -113,11 +140,8 @@ describe('a first visit and a second day, in Chromium', needs('chromium'), () =>
     // Answers an answer: in its place where scripts run.
     await page.goto(`${gateway.url}/entries/${root}`);
     const nested = page.locator('.answers .entry', { hasText: 'So do I.' });
-    if (hasScripts) await hydrated(page);
+    if (hasScripts) await isReady(page);
     await nested.getByRole('link', { name: words.entry.reply, exact: true }).click();
-    if (!hasScripts) {
-      await page.locator('.take-part').getByRole('link', { name: words.entry.reply }).click();
-    }
     await page.getByLabel(labels.text).fill('And I hear you both.');
     await page.getByLabel(labels.name).fill(name);
     await page.getByRole('button', { name: labels.send, exact: true }).click();
@@ -131,7 +155,7 @@ describe('a first visit and a second day, in Chromium', needs('chromium'), () =>
     await page.goto(room);
     const later = page.getByRole('link', { name: words.news.nextTime });
     const kept = hasScripts ? null : await later.getAttribute('href');
-    if (hasScripts) await hydrated(page);
+    if (hasScripts) await isReady(page);
     await page.close();
     for (let at = 1; at < NEW; at += 1) await say({ text: `while away ${at}`, identity: 'Weft' });
     await say({ text: 'You are heard, too.', identity: 'Weft', inReplyTo: said['id'] });
@@ -151,18 +175,24 @@ describe('a first visit and a second day, in Chromium', needs('chromium'), () =>
 
   async function seesNews(page: Page, words: typeof en, room: string): Promise<void> {
     await page.goto(gateway.url);
-    await page.locator('.new-since').getByText(words.news.newSince(NEW)).waitFor();
+    await page
+      .locator('.new-since')
+      .getByText(words.news.newSince.replace('#1', String(NEW)))
+      .waitFor();
     await page.locator('.navigation .count').getByText('1', { exact: false }).waitFor();
     assert.match(await page.title(), /^\(1\) /);
     await page.goto(room);
-    await page.locator('.new-since').getByText(words.news.newSince(NEW)).waitFor();
+    await page
+      .locator('.new-since')
+      .getByText(words.news.newSince.replace('#1', String(NEW)))
+      .waitFor();
     assert.equal(await page.locator('.entry-new').count(), NEW);
     await page.getByRole('button', { name: words.news.markAsRead }).click();
-    await page.locator('.new-since').waitFor({ state: 'detached' });
+    await page.locator('.new-since').waitFor({ state: 'hidden' });
     const told = page.waitForResponse('**/web/news?*');
     await page.goto(gateway.url);
     await told;
-    assert.equal(await page.locator('.count').count(), 0);
+    assert.equal(await page.locator('.count').filter({ visible: true }).count(), 0);
   }
 
   const say = (body: object): Promise<string> =>

@@ -30,7 +30,7 @@ describe('taking part, in Chromium', needs('chromium'), () => {
     assert.equal(await page.getByLabel('Твій текст').inputValue(), 'typed, not sent');
     await page.getByRole('button', { name: 'Надіслати' }).click();
     await page.getByText('Збережено під №').waitFor();
-    assert.equal(await page.getByLabel('Твій текст').inputValue(), '');
+    assert.equal(await page.locator('.speak-form').count(), 0);
     await page.goto(`${gateway.url}/rooms/shepit-wall?lang=en`);
     await openForm(page, 'Whisper');
     assert.equal(await page.getByLabel('Your name').inputValue(), 'Мавка');
@@ -57,8 +57,10 @@ describe('taking part, in Chromium', needs('chromium'), () => {
     await broken.getByLabel('Value').fill('{"a":1.50}');
     await page.keyboard.press('Control+Enter');
     await page.getByText(/^Stored at/).waitFor();
-    // The next one can be written without the mouse.
-    await page.locator('form.speak-form textarea:focus').waitFor();
+    // It is in view, marked, and its link can be copied.
+    const said = page.locator('article.own');
+    await said.getByRole('button', { name: 'Copy link' }).waitFor();
+    assert.equal(await page.locator('.speak-form').count(), 0);
     const [entry = {}] = await entriesAt(`${gateway.url}/api/seeds`);
     assert.deepEqual([entry['mood'], entry['shape']], [['calm', 'bright'], { a: 1.5 }]);
     await page.reload();
@@ -130,6 +132,7 @@ describe('taking part, in Chromium', needs('chromium'), () => {
     const count = (await entriesAt(`${gateway.url}/api/garden`)).length;
     await openForm(page, 'Leave a trace');
     for (const text of ['unnamed', 'unnamed again']) {
+      if (text !== 'unnamed') await openForm(page, 'Leave a trace');
       await page.getByLabel('Your text').fill(text);
       await page.getByRole('button', { name: 'Send' }).click();
       if (text === 'unnamed') {
@@ -194,6 +197,7 @@ describe('taking part, in Chromium', needs('chromium'), () => {
     }`);
     await page.getByText('the pasted text').waitFor();
     await store(page);
+    await openForm(page, 'Plant a seed');
     const file = 'слово 🌱\n'.repeat(1_300_000);
     await using folder = await dataFolder();
     const path = join(folder.path, 'long.txt');
@@ -224,7 +228,8 @@ describe('taking part without scripts, in Chromium', needs('chromium'), () => {
     await page.getByRole('button', { name: 'Надіслати' }).click();
     assert.equal(page.url(), `${gateway.url}/rooms/resonance-hall?lang=uk#e1`);
     await page.locator('#e1').getByRole('link', { name: 'Відповісти' }).click();
-    await page.locator('#take-part').getByRole('link', { name: 'Відповісти' }).click();
+    // The form stands beneath what it answers.
+    await page.locator('#e1 .entry-text').getByText('без скриптів').waitFor();
     await page.getByLabel('Твій текст').fill('відповідь');
     await page.getByRole('button', { name: 'Надіслати' }).click();
     await page.locator('#e2').getByText('відповідь', { exact: true }).waitFor();
@@ -256,12 +261,13 @@ describe('taking part without scripts, in Chromium', needs('chromium'), () => {
     const text = '\n <b>short</b> ';
     await page.getByLabel('Your text').fill(text);
     await page.getByLabel('Your name').fill('"Lumen"');
-    await page.getByLabel('What you are').fill('calm');
+    const type = page.getByRole('textbox', { name: 'What you are' });
+    await type.fill('calm');
     await page.getByRole('button', { name: 'Send' }).click();
     await page.locator('.field-identityType .field-error').waitFor();
     assert.equal(await page.getByLabel('Your text').inputValue(), text);
     assert.equal(await page.getByLabel('Your name').inputValue(), '"Lumen"');
-    await page.getByLabel('What you are').fill('human');
+    await type.fill('human');
     await page.getByRole('button', { name: 'Send' }).click();
     await page.waitForURL(/entries/);
     const [entry = {}] = await entriesAt(`${gateway.url}/api/garden`);

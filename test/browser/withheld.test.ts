@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { Gateway } from '@open-presence/client';
-import type { Browser, Page } from 'playwright-core';
+import type { Browser, Page, Route } from 'playwright-core';
 
 import { dataFolder, freePort, startGatewayProcess } from '../gateway-process.ts';
 import { startChromium } from './chromium.ts';
@@ -52,7 +52,8 @@ test(
     assert.ok(!(await garden.locator('body').innerText()).includes(SECRET));
     await elsewhere.getByText('was here').waitFor({ state: 'detached' });
     for (const page of pages) {
-      await page.getByText(REASON).first().waitFor();
+      await page.getByText('was here').first().waitFor({ state: 'detached' });
+      if (/\/(?:entries|rooms)\//.test(page.url())) await page.getByText(REASON).first().waitFor();
       assert.ok(!(await page.locator('main').innerText()).includes(SECRET), page.url());
       await page.waitForFunction(`!document.title.includes('${SECRET}')`);
     }
@@ -176,7 +177,10 @@ test('what is shown again is back on pages that are open', needs('chromium'), as
   for (const command of ['hide', 'show'] as const) {
     await change(command, gateway.data, id);
     for (const page of pages)
-      await page.getByText(command === 'hide' ? REASON : `${SECRET} one`).waitFor();
+      await page
+        .locator('.entry-content')
+        .getByText(command === 'hide' ? REASON : `${SECRET} one`)
+        .waitFor();
   }
   for (const page of pages) {
     const text = await page.getByRole('main').innerText();
@@ -191,19 +195,21 @@ test('what is hidden while a page loads it again stays away', needs('chromium'),
   const page = await openLive(browser, `${gateway.url}/entries/${id}`);
   const loading = Promise.withResolvers<void>();
   const hidden = Promise.withResolvers<void>();
-  await page.route(`**/web/entries/${id}`, async (route) => {
+  await change('hide', gateway.data, id, 'the first');
+  await page.getByText('the first').waitFor();
+  const path = `**/web/entries/${id}?*`;
+  const late = async (route: Route): Promise<void> => {
     const response = await route.fetch();
     loading.resolve();
     await hidden.promise;
     await route.fulfill({ response });
-  });
-  await change('hide', gateway.data, id, 'the first');
-  await page.getByText('the first').waitFor();
+  };
+  await page.route(path, late, { times: 1 });
   await change('show', gateway.data, id, 'an appeal');
   await loading.promise;
   await change('hide', gateway.data, id, 'the second');
   await page.getByText('the second').waitFor();
-  const arrived = page.waitForResponse(`**/web/entries/${id}`);
+  const arrived = page.waitForResponse(path);
   hidden.resolve();
   await (await arrived).finished();
   await page.evaluate('new Promise((done) => setTimeout(done, 100))');

@@ -2,7 +2,7 @@
 import type { VNode } from 'preact';
 import { useId } from 'preact/hooks';
 
-export interface PlotSeries {
+interface PlotSeries {
   /** A kind, or `all`. */
   readonly name: string;
   /** What readers call its entries. */

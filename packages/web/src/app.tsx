@@ -1,17 +1,10 @@
-/**
- * A page within its layout: the header with the gateway's status, and the footer. The server renders it, and
- * the browser takes it over.
- */
-import { type State, STATES } from '@open-presence/protocol';
+/** A page within its layout: the header with the gateway's status, and the footer. */
 import type { ComponentChildren, ComponentType, RenderableProps, VNode } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
 
-import { Count, useNews, WithNews } from './news.tsx';
+import { Count } from './news.tsx';
 import type { PageData } from './page-data.ts';
 import { FrameContext, href, hrefIn, pathOf, useShell, useWords } from './shell.ts';
 import type { Words } from './words/en.ts';
-import { ShareLink } from './share-link.tsx';
-import { Isolated } from './visitor-name.tsx';
 
 export type PageComponent = ComponentType<{ readonly data: PageData }>;
 
@@ -24,33 +17,29 @@ interface AppProps {
 export function App({ data, page: Page, words }: AppProps): VNode {
   return (
     <FrameContext.Provider value={{ shell: data.shell, words }}>
-      <WithNews>
-        <Layout>
-          <Page data={data} />
-        </Layout>
-      </WithNews>
+      <Layout live={liveQueryOf(data)}>
+        <Page data={data} />
+      </Layout>
     </FrameContext.Provider>
   );
 }
 
-function Layout({ children }: { readonly children: ComponentChildren }): VNode {
-  const { isCut, states, unused = [] } = useShell();
+interface LayoutProps {
+  readonly live: string | undefined;
+  readonly children: ComponentChildren;
+}
+
+function Layout({ live, children }: LayoutProps): VNode {
+  const { status, states, head, log, cases } = useShell();
   const { layout } = useWords();
-  const status = useStatus();
   return (
     <>
       <a class="skip" href="#content">
         {layout.skip}
       </a>
-      <Header status={status} />
-      <main id="content">
+      <Header />
+      <main id="content" data-live={live} data-head={head} data-log={log} data-cases={cases}>
         {status === 'holding' && <p class="quiet">{states.holding.meaning}</p>}
-        {isCut && <p class="quiet">{layout.longAddress}</p>}
-        {unused.length > 0 && (
-          <p class="quiet">
-            {layout.unused} <Isolated text={unused.join(' ')} />
-          </p>
-        )}
         {children}
       </main>
       <Footer />
@@ -58,32 +47,26 @@ function Layout({ children }: { readonly children: ComponentChildren }): VNode {
   );
 }
 
-interface StatusProps {
-  /** Undefined while the gateway does not answer. */
-  readonly status: State | undefined;
-}
-
-function Header({ status }: StatusProps): VNode {
+function Header(): VNode {
   const shell = useShell();
   const { layout, search, inbox } = useWords();
-  const news = useNews();
   return (
     <header class="header row">
       <a class="place" href={href(shell, '/')}>
         <PlaceMark />
         <span class="place-name">{shell.service}</span>
-        <Count of={news?.total ?? 0} />
+        <Count of="total" />
       </a>
       <nav class="navigation row" aria-label={layout.navigation}>
         <NavigationLink path="/garden">{layout.garden}</NavigationLink>
         <NavigationLink path="/search">{search.title}</NavigationLink>
         <NavigationLink path="/inbox">
           {inbox.title}
-          <Count of={news?.inbox ?? 0} />
+          <Count of="inbox" />
         </NavigationLink>
       </nav>
       <div class="header-end row">
-        <StatusSign status={status} />
+        <StatusSign />
         <LanguageSwitch />
       </div>
     </header>
@@ -113,11 +96,11 @@ function NavigationLink({ path, children }: RenderableProps<{ path: string }>): 
   );
 }
 
-function LanguageSwitch(): VNode | null {
-  const { locale, url, isCut } = useShell();
+function LanguageSwitch(): VNode {
+  const { locale, url } = useShell();
   const { layout } = useWords();
   const other = locale === 'uk' ? 'en' : 'uk';
-  return isCut ? null : (
+  return (
     <a href={hrefIn(other, url)} hreflang={other} lang={other} title={layout.otherLanguageName}>
       {layout.otherLanguage}
     </a>
@@ -143,50 +126,57 @@ function Footer(): VNode {
   );
 }
 
+/** Shares the address of the page if the device can, and copies it otherwise. */
+function ShareLink(): VNode {
+  const { entry: words } = useWords();
+  return (
+    <button
+      type="button"
+      class="more"
+      data-share={words.share}
+      data-copy={words.copyLink}
+      data-copied={words.linkCopied}
+      hidden
+    >
+      {words.copyLink}
+    </button>
+  );
+}
+
 /** RFC 6903. */
 const RELATIONS = { privacy: 'privacy-policy', terms: 'terms-of-service' } as const;
 
-const INTERVAL_MS = 20_000;
-
-/** The gateway's status. Asks for it again while the page is visible. */
-function useStatus(): StatusProps['status'] {
-  const { status: atFirst } = useShell();
-  const [status, setStatus] = useState<State | undefined>(atFirst);
-  // Never stops asking: the layout stays as long as the page.
-  useEffect(() => {
-    const update = async (): Promise<void> => {
-      if (document.visibilityState === 'visible') setStatus(await fetchStatus());
-    };
-    const onChange = (): void => void update();
-    setInterval(onChange, INTERVAL_MS);
-    for (const change of ['online', 'offline', 'visibilitychange']) {
-      addEventListener(change, onChange);
-    }
-  }, []);
-  return status;
-}
-
-function StatusSign({ status }: StatusProps): VNode {
-  const { states } = useShell();
+/** The script asks again for the status while the page is visible. */
+function StatusSign(): VNode {
+  const { status, states } = useShell();
   const { layout } = useWords();
-  const { name, meaning } =
-    status === undefined
-      ? { name: layout.unreachable, meaning: layout.unreachableMeaning }
-      : states[status];
+  const { name, meaning } = states[status];
+  const unreachable = { name: layout.unreachable, meaning: layout.unreachableMeaning };
   return (
-    <p class="status" data-status={status ?? 'unreachable'} role="status" title={meaning}>
+    <p
+      class="status"
+      data-status={status}
+      role="status"
+      title={meaning}
+      data-states={JSON.stringify({ ...states, unreachable })}
+    >
       <span class="dot" aria-hidden="true" />
       <span class="status-name">{name}</span>
     </p>
   );
 }
 
-async function fetchStatus(): Promise<State | undefined> {
-  try {
-    const answer = await fetch('/readyz');
-    const { status } = (await answer.json()) as { status: unknown };
-    return STATES.find((state) => state === status);
-  } catch {
-    return undefined;
-  }
+/** Parameters of `/web/events` for the script. Undefined for a page that does not change while it is open. */
+function liveQueryOf(data: PageData): string | undefined {
+  if (data.page === 'house') return '';
+  if (data.page === 'entry') return `thread=${data.entry.id}`;
+  // What is stored from now on is later, and a stream does not take `until`.
+  if (data.page === 'room')
+    return /(?:^|&)until=/.test(data.list.query) ? NO_ENTRIES : data.list.query;
+  if (data.page === 'visitor' || data.page === 'inbox') return data.list?.query ?? NO_ENTRIES;
+  if (data.page === 'garden') return data.month === undefined ? data.query : NO_ENTRIES;
+  return data.page === 'search' ? NO_ENTRIES : undefined;
 }
+
+/** A selection of no entries, for pages that only have to hear what is withheld. */
+const NO_ENTRIES = 'since=9999-12-31';

@@ -4,11 +4,8 @@ import type { VNode } from 'preact';
 
 import { App, type PageComponent } from './app.tsx';
 import { assetsOf, ICONS } from './assets.ts';
-import { EntryComponentContext } from './entries/entry-view.tsx';
-import { KeptEntry } from './entries/kept-entry.tsx';
 import type { GuideBlock, PageData, RenderOptions } from './page-data.ts';
 import { hrefIn, pathOf } from './shell.ts';
-import { SlotsContext } from './speaking/form/fields.tsx';
 import { PAPER } from './web-manifest.ts';
 import { wordsIn } from './words/words.ts';
 
@@ -17,53 +14,23 @@ interface DocumentProps extends RenderOptions {
   readonly page: PageComponent;
 }
 
-export function Document({ data, page, guide, slots = {} }: DocumentProps): VNode {
+export function Document({ data, page, guide }: DocumentProps): VNode {
   const words = wordsIn(data.shell.locale);
   return (
     <html lang={data.shell.locale} data-page={data.page}>
       <Head data={data} />
       <body>
-        <div id="page">
-          <SlotsContext.Provider value={slots}>
-            <EntryComponentContext.Provider value={KeptEntry}>
-              <App data={data} page={page} words={words} />
-            </EntryComponentContext.Provider>
-          </SlotsContext.Provider>
-        </div>
+        <App data={data} page={page} words={words} />
         {guide && <Guide {...guide} title={words.layout.forAgents} />}
-        <script
-          type="application/json"
-          id="page-data"
-          dangerouslySetInnerHTML={{
-            __html: JSON.stringify(ofScripts(data)).replaceAll(UNSAFE, escaped),
-          }}
-        />
       </body>
     </html>
   );
 }
 
-/** The data for the page's script: without what it reads in the address or what only the server draws. */
-function ofScripts(data: PageData): object {
-  return {
-    ...data,
-    feeds: undefined,
-    plants: undefined,
-    shell: { ...data.shell, url: undefined, isCut: undefined },
-  };
-}
-
-/** `<` could end the element, and HTML does not allow control characters and noncharacters. */
-const UNSAFE = /[<\x7f-\x9f\ufdd0-\ufdef\ufffe\uffff]/g;
-
-function escaped(character: string): string {
-  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
-}
-
 function Head({ data }: { readonly data: PageData }): VNode {
   const { shell, description, feeds = allEntries(data), unlisted } = data;
   const title = data.title === shell.service ? data.title : `${data.title} · ${shell.service}`;
-  const { script, preloads, style, fonts } = assetsOf(data.page, shell.locale);
+  const { script, style, fonts } = assetsOf(shell.locale);
   const address = shell.address + pathOf(shell);
   return (
     <head>
@@ -85,9 +52,6 @@ function Head({ data }: { readonly data: PageData }): VNode {
         />
       ))}
       <script type="module" src={script} />
-      {preloads.map((path) => (
-        <link key={path} rel="modulepreload" href={path} />
-      ))}
       <link rel="icon" href={ICONS.svg} type="image/svg+xml" />
       <link rel="apple-touch-icon" href={ICONS.apple} />
       <link rel="manifest" href={`/web/manifest.webmanifest?lang=${shell.locale}`} />

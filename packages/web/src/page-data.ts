@@ -1,11 +1,11 @@
 /**
- * The data of each page. The gateway passes it to the renderer, and the renderer, as JSON, to the script of
- * the page. All texts of the place are localized already. Types only: the gateway imports this file.
+ * The data of each page, from which the renderer makes its HTML. All texts of the place are localized already.
+ * Types only: the gateway imports this file.
  */
 import type { Kind, Locale, ProblemExtensions, State } from '@open-presence/protocol';
 
-import type { Block, EntryList, PageEntry, TextPiece } from './entries/entry-data.ts';
-import type { Activity, GardenEntry, TimeRange } from './garden/garden-data.ts';
+import type { Block, EntryList, PageEntry } from './entries/entry-data.ts';
+import type { Activity, GardenEntry } from './garden/garden-data.ts';
 
 export type * from './entries/entry-data.ts';
 export type * from './garden/garden-data.ts';
@@ -17,10 +17,6 @@ export interface Shell {
   readonly localeChosen: boolean;
   /** Path and query of the page, as its links and forms repeat them: without `lang`. */
   readonly url: string;
-  /** Whether `url` lacks a part of the address that is too long to be repeated. */
-  readonly isCut: boolean;
-  /** Parameters of the address that have no effect. */
-  readonly unused?: readonly string[];
   /** Public address of the gateway, without a slash at its end. */
   readonly address: string;
   /** In a mirror: the address of the gateway that stores entries. */
@@ -121,19 +117,26 @@ export interface HousePage extends PageHead {
   readonly present: number;
   /** How many names have entries of the last hour, up to a thousand. */
   readonly wroteLately: number;
-  /** The newest entries, for a picture. Scripts do not need them. */
-  readonly plants?: readonly GardenEntry[];
+  /** The newest entries, for a picture. */
+  readonly plants: readonly GardenEntry[];
   readonly newest: readonly PageEntry[];
 }
 
 export interface GardenPage extends PageHead {
   readonly page: 'garden';
-  /** The newest entries, the newest first. */
+  /** The newest entries of the window, the newest first. */
   readonly entries: readonly GardenEntry[];
+  /** Who has most plants in the picture; undefined for those who gave no name. */
+  readonly authors: readonly (string | undefined)[];
+  /** Parameters of `/web/garden` for the window: the newest entries, a month, or what one author said. */
+  readonly query: string;
+  /** As `2026-11`. */
+  readonly month?: string | undefined;
+  readonly author?: string | undefined;
+  /** Those that the page leads to. */
+  readonly months: readonly string[];
   /** All entries, by kind. */
-  readonly activity: Activity;
-  /** The longest times in which nothing was stored. */
-  readonly silences: readonly TimeRange[];
+  readonly activity?: Activity | undefined;
 }
 
 export interface RoomPage extends PageHead {
@@ -155,8 +158,6 @@ export interface RoomPage extends PageHead {
 export interface EntryPage extends PageHead {
   readonly page: 'entry';
   readonly entry: PageEntry;
-  /** A piece of a long text, or of the whole entry as JSON. */
-  readonly piece?: TextPiece & { readonly of: 'text' | 'json' };
   /** The entry that it answers, the one that this answers, and so on; the nearest last. */
   readonly ancestors: readonly PageEntry[];
   readonly replies: EntryList;
@@ -195,8 +196,8 @@ export interface VisitorPage extends PageHead {
   /** When the first entry was stored; missing if nobody has used the name. */
   readonly since?: string | undefined;
   readonly seeking: readonly string[];
-  /** The newest entries under the name. Scripts do not need them. */
-  readonly plants?: readonly GardenEntry[];
+  /** The newest entries under the name. */
+  readonly plants: readonly GardenEntry[];
   readonly list?: EntryList | undefined;
   readonly conversations?: readonly Conversation[];
   /** `before` for the next conversations. */
@@ -220,8 +221,14 @@ export interface WritePage extends PageHead {
   /** Where to go after the entry is stored. `{id}` and `{seq}` stand for those of the entry. */
   readonly returnTo: string;
   readonly idempotencyKey: string;
+  /** The entry that this one answers. */
+  readonly answered?: PageEntry | undefined;
   readonly problem?: FormProblem;
+  readonly typed?: FieldValues;
 }
+
+/** What was typed into a form, by the names of its fields, in their order. */
+export type FieldValues = readonly (readonly [name: string, value: string])[];
 
 /**
  * The form for a notice that only the operator reads, or what became of a notice (PROTOCOL.md section 23).
@@ -231,6 +238,7 @@ export interface NoticePage extends PageHead {
   /** What the form is about: an id, a link or words. */
   readonly about?: string | undefined;
   readonly problem?: FormProblem;
+  readonly typed?: FieldValues;
   readonly notice?: {
     readonly number: string;
     readonly received: string;
@@ -334,13 +342,20 @@ export type GuideBlock =
   | { readonly links: readonly { readonly href: string; readonly meaning: string }[] };
 
 export interface RenderOptions {
-  /** Added below the page in its HTML, but not to the data of its script. */
+  /** Added below the page. */
   readonly guide?: { readonly blocks: readonly GuideBlock[] };
-  /**
-   * By name of a field: a placeholder for its text in the HTML. The gateway replaces it with what was typed,
-   * which may be large.
-   */
-  readonly slots?: Readonly<Record<string, string>>;
 }
 
 export type RenderPage = (data: PageData, options?: RenderOptions) => string;
+
+export interface EntryViewOptions {
+  /** Names the room of each entry, in lists with entries of several rooms. */
+  readonly showsRoom?: boolean | undefined;
+  /** Leaves out the line of what the entry answers, which stands above it. */
+  readonly answersAbove?: boolean | undefined;
+  /** Whether the page is about this entry: it shows all that a page can show. */
+  readonly isWhole?: boolean | undefined;
+}
+
+/** The HTML of one entry, as lists have it. */
+export type RenderEntry = (entry: PageEntry, shell: Shell, options: EntryViewOptions) => string;

@@ -5,7 +5,9 @@ import { renderToString } from 'preact-render-to-string';
 import type { PageComponent } from './app.tsx';
 import { ICONS } from './assets.ts';
 import { Document } from './document.tsx';
-import type { RenderPage } from './page-data.ts';
+import { EntryView } from './entries/entry-view.tsx';
+import type { RenderEntry, RenderPage } from './page-data.ts';
+import { FrameContext } from './shell.ts';
 import { wordsIn } from './words/words.ts';
 
 const PAGES = import.meta.glob<PageComponent>('./pages/*.tsx', { import: 'Page', eager: true });
@@ -21,8 +23,18 @@ export const renderPage: RenderPage = (data, options = {}) => {
   return `<!doctype html>${html.replaceAll(FORBIDDEN, '\ufffd')}`;
 };
 
-export { href, queryIn, repeatedAddress } from './shell.ts';
-export { visibleName } from './visitor-name.tsx';
+export const renderEntry: RenderEntry = (entry, shell, options) => {
+  const html = renderToString(
+    <FrameContext.Provider value={{ shell, words: wordsIn(shell.locale) }}>
+      <EntryView entry={entry} {...options} />
+    </FrameContext.Provider>,
+  );
+  return html.replaceAll(FORBIDDEN, '\ufffd');
+};
+
+export { mainAuthors } from './garden/main-authors.ts';
+export { href, queryIn } from './shell.ts';
+export { isWholeName, visibleName } from './visitor-name.tsx';
 export { webManifest } from './web-manifest.ts';
 
 export const iconPath: string = ICONS.svg;

@@ -12,7 +12,7 @@ interface Frame {
 
 export const FrameContext: Context<Frame | undefined> = createContext<Frame | undefined>(undefined);
 
-export function useFrame(): Frame {
+function useFrame(): Frame {
   const frame = useContext(FrameContext);
   if (frame === undefined) throw new Error('A component stands outside of the layout');
   return frame;
@@ -31,11 +31,6 @@ export function href({ locale, localeChosen }: Shell, path: string): string {
   return localeChosen ? hrefIn(locale, path) : path;
 }
 
-/** The slug of a room in which something can be said: an entry may be in one that there is no more. */
-export function openRoom({ rooms }: Shell, room: string): string | undefined {
-  return rooms.some(({ slug }) => slug === room) ? room : undefined;
-}
-
 export function pathOf({ url }: Shell): string {
   return url.replace(/\?.*/, '');
 }
@@ -43,35 +38,6 @@ export function pathOf({ url }: Shell): string {
 /** The parameters in the address of the page. */
 export function queryIn(shell: Shell): URLSearchParams {
   return new URLSearchParams(shell.url.slice(pathOf(shell).length));
-}
-
-/** How much of its address a page repeats: characters of the path and the parameters, and parameters. */
-const MAX_REPEATED = 32_768;
-const MAX_PARAMETERS = 1000;
-
-/**
- * The part of an address that the links and forms of a page repeat: without the language, and without what is
- * too long, since each link would be as long as the whole page.
- */
-export function repeatedAddress(
-  path: string,
-  query: URLSearchParams,
-): Pick<Shell, 'url' | 'isCut'> {
-  const repeated = new URLSearchParams();
-  let left = MAX_REPEATED - path.length;
-  let isCut = left < 0 || query.size > MAX_PARAMETERS;
-  for (const [name, value] of isCut ? [] : query) {
-    if (name === 'lang') continue;
-    const size = name.length + value.length;
-    if (size > left) {
-      isCut = true;
-      continue;
-    }
-    repeated.append(name, value);
-    left -= size;
-  }
-  const text = repeated.toString();
-  return { url: `${left < 0 ? '/' : path}${text === '' ? '' : `?${text}`}`, isCut };
 }
 
 export function hrefIn(locale: string, path: string): string {
@@ -95,11 +61,4 @@ export function addressWith(
   }
   const text = changed.toString();
   return text === '' ? path : `${path}?${text}`;
-}
-
-/** Does something in place of following a link, unless the visitor asks for a new tab or window. */
-export function inPlace(event: MouseEvent, act: () => void): void {
-  if (event.ctrlKey || event.metaKey || event.shiftKey) return;
-  event.preventDefault();
-  act();
 }

@@ -6,6 +6,9 @@ import { visitorPagePath, withoutDirectionControls } from '@open-presence/protoc
 import type { VNode } from 'preact';
 
 import { href, useShell } from './shell.ts';
+import { visibleName } from './visible-name.ts';
+
+export { visibleName };
 
 export function VisitorName({ name }: { readonly name: string }): VNode {
   const text = visibleName(name);
@@ -14,19 +17,6 @@ export function VisitorName({ name }: { readonly name: string }): VNode {
       {text}
     </bdi>
   );
-}
-
-const VISIBLE = /[^\s\u2800\p{Default_Ignorable_Code_Point}]/u;
-
-/** A name that nobody can see is given by its characters, so that one can find it, and tell it from others. */
-export function visibleName(name: string): string {
-  const text = withoutDirectionControls(name);
-  if (VISIBLE.test(text)) return text;
-  return Array.from(name, (one) => `U+${hexOf(one)}`).join(' ');
-}
-
-function hexOf(character: string): string {
-  return (character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
 }
 
 /** Pages get only the first characters of a longer name. */
@@ -39,7 +29,7 @@ export function isWholeName(name: string | undefined): name is string {
 
 interface VisitorLinkProps {
   readonly name: string;
-  /** The id of an entry under this name. It leads to the name's page if the name is not here in full. */
+  /** The id of an entry under this name. A name that is not here in full leads there. */
   readonly entry?: string;
 }
 
@@ -48,7 +38,7 @@ export function VisitorLink({ name, entry }: VisitorLinkProps): VNode {
   const shell = useShell();
   const isWhole = isWholeName(name);
   if (!isWhole && entry === undefined) return <VisitorName name={name} />;
-  const path = isWhole ? visitorPagePath(name) : `/visitors?by=${entry}`;
+  const path = isWhole ? visitorPagePath(name) : `/entries/${entry}`;
   return (
     <a class="visitor-link" href={href(shell, path)}>
       <VisitorName name={name} />

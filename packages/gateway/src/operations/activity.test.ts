@@ -7,7 +7,7 @@ import { parseLanguage } from '@open-presence/protocol/language-file';
 import { draftOf } from '../log/log.fixture.ts';
 import type { Log } from '../log/log.ts';
 import { openMemoryLog } from '../../../../test/support/memory-log/memory-log.ts';
-import { countActivity, parseActivityQuery } from './activity.ts';
+import { countActivity } from './activity.ts';
 
 const FILE = new URL('../mova-snu.yaml', import.meta.resolve('@open-presence/protocol'));
 const language = parseLanguage((await readFile(FILE)).toString(), 'mova-snu.yaml');
@@ -70,15 +70,5 @@ describe('activity', () => {
     assert.deepEqual([activity.head, activity.oldest, activity.newest], [0, undefined, undefined]);
     assert.deepEqual(activity.bounds, [1, 1, 1, 1]);
     assert.deepEqual(activity.counts['garden'], [0, 0, 0]);
-  });
-
-  it('refuses parameters that it cannot use', () => {
-    const wrong = ['by=colour', 'spans=0', 'spans=1.5', 'spans=2000', 'from=yesterday', 'to='];
-    for (const query of wrong)
-      assert.throws(() => parseActivityQuery(new URLSearchParams(query)), {
-        code: 'invalid-parameter',
-      });
-    const { by, from, spans } = parseActivityQuery(new URLSearchParams('by=room&from=1.5&spans=2'));
-    assert.deepEqual([by, from, spans], ['room', 1.5, 2]);
   });
 });

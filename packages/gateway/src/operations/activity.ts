@@ -1,5 +1,5 @@
 /** How many entries were stored in each of some equal spans of time, by kind or by room. */
-import { GatewayError, KINDS } from '@open-presence/protocol';
+import { KINDS } from '@open-presence/protocol';
 
 import { yieldPeriodically } from '../fair-turns.ts';
 import { facet } from '../log/facet.ts';
@@ -7,8 +7,6 @@ import type { Log, Seq } from '../log/log.ts';
 import type { OperationsContext } from './context.ts';
 
 type ActivityContext = Pick<OperationsContext, 'log' | 'language'>;
-
-const MAX_SPANS = 1024;
 
 /** Bounds of longer spans are rounded to milliseconds, which are found with half the work. */
 const EXACT_BELOW_MS = 1000;
@@ -74,34 +72,4 @@ function seqAt(log: Log, time: number): Seq {
 
 async function timeOf(log: Log, seq: Seq): Promise<number | undefined> {
   return (await log.entry(seq))?.metadata.time;
-}
-
-/** Throws `invalid-parameter`. */
-export function parseActivityQuery(parameters: URLSearchParams): ActivityQuery {
-  const by = parameters.get('by') ?? 'kind';
-  if (by !== 'kind' && by !== 'room') throw refusal('by', '"kind" or "room"');
-  const spans = numberIn(parameters, 'spans') ?? 64;
-  if (!Number.isInteger(spans) || spans < 1 || spans > MAX_SPANS)
-    throw refusal('spans', `a whole number from 1 to ${MAX_SPANS}`);
-  const [from, to] = [numberIn(parameters, 'from'), numberIn(parameters, 'to')];
-  return {
-    by,
-    spans,
-    ...(from === undefined ? {} : { from }),
-    ...(to === undefined ? {} : { to }),
-  };
-}
-
-function numberIn(parameters: URLSearchParams, name: string): number | undefined {
-  const text = parameters.get(name);
-  if (text === null) return undefined;
-  const value = Number(text);
-  if (text.trim() !== '' && Number.isFinite(value) && Math.abs(value) < 8.64e15) return value;
-  throw refusal(name, 'a number (times are in ms since 1970)');
-}
-
-function refusal(parameter: string, wanted: string): GatewayError {
-  const detail = `"${parameter}" must be ${wanted}`;
-  const faults = [{ parameter, detail }];
-  return new GatewayError('invalid-parameter', `Cannot count the activity: ${detail}.`, { faults });
 }

@@ -12,23 +12,16 @@ import type { PageEntry } from './entry-data.ts';
 export function BriefEntry({ entry, children }: RenderableProps<{ entry: PageEntry }>): VNode {
   const shell = useShell();
   const { entry: words } = useWords();
-  const { withheld } = entry;
-  const { name } = shell.kinds[entry.kind];
+  const { id, seq, kind, author, timestamp, room, withheld } = entry;
   return (
-    <li class="brief" data-kind={entry.kind}>
-      <KindMark kind={entry.kind} />
+    <li class="brief" id={`e${seq}`} data-id={id} data-kind={kind}>
+      <KindMark kind={kind} />
       <p class="brief-head">
-        <b>
-          {entry.author === undefined ? (
-            words.unnamed
-          ) : (
-            <VisitorLink name={entry.author} entry={entry.id} />
-          )}
-        </b>
-        <a href={href(shell, `/entries/${entry.id}`)}>
-          {name}, <Moment timestamp={entry.timestamp} relative />
+        <b>{author === undefined ? words.unnamed : <VisitorLink name={author} entry={id} />}</b>
+        <a href={href(shell, `/entries/${id}`)}>
+          {shell.kinds[kind].name}, <Moment timestamp={timestamp} relative />
         </a>
-        <RoomLink slug={entry.room} />
+        <RoomLink slug={room} />
         {children}
       </p>
       <p class="brief-text" dir="auto">

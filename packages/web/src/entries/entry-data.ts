@@ -16,7 +16,7 @@ export interface PageEntry extends OwnMembers {
   readonly replies?: number | undefined;
   /** The first answers, each with its own; missing where answers are not nested. */
   readonly answers?: readonly PageEntry[] | undefined;
-  /** The visitor's text, empty without one. Of a long text, the first 2,000 UTF-16 code units. */
+  /** The visitor's text, or its start; empty without one. */
   readonly text: string;
   /** The text as blocks, if it is written as Markdown. */
   readonly blocks?: readonly Block[] | undefined;
@@ -37,30 +37,19 @@ export type Block =
   | { readonly heading: readonly Inline[] }
   | { readonly code: string }
   | { readonly quote: readonly Block[] }
+  /** The first row is the head. */
+  | { readonly table: readonly (readonly (readonly Inline[])[])[] }
   /** `start`: the number of the first item, if items are numbered. */
   | { readonly list: readonly (readonly Block[])[]; readonly start?: number };
 
-/** Some entries of a listing, in its order. */
-export interface EntryBatch {
+/** A page of a listing: from the place in the listing that the page's address names. */
+export interface EntryList {
   readonly entries: readonly PageEntry[];
-  /** The newest seq that this batch may contain. */
-  readonly head: number;
-  /** Cursor of the next batch: `before`, or `after` in the order of the log. Null if there is none. */
+  /** Cursor of the next page: `before`, or `after` in the order of the log. Null if there is none. */
   readonly next: number | null;
-}
-
-/** A listing as a page first shows it: from the place in the listing that the page's address names. */
-export interface EntryList extends EntryBatch {
-  /** Parameters of `/web/entries` that select the entries, without order, cursors and limit. */
+  /** Parameters of `/web/events` that select the entries, without order, cursors and limit. */
   readonly query: string;
   readonly order: 'newest' | 'oldest';
   /** Whether the listing has entries before these. */
   readonly hasEarlier: boolean;
-}
-
-export interface TextPiece {
-  readonly text: string;
-  /** Its number, from 1. */
-  readonly part: number;
-  readonly parts: number;
 }

@@ -1,107 +1,63 @@
 /** One entry: its author and recipients, its content, and its answers beneath it. */
-import {
-  createContext,
-  type ComponentChildren,
-  type ComponentType,
-  type Context,
-  type VNode,
-} from 'preact';
-import { useContext, useEffect, useState } from 'preact/hooks';
+import type { ComponentChildren, VNode } from 'preact';
 
 import { KindMark } from '../kind-mark.tsx';
 import { Moment } from '../moment.tsx';
+import type { EntryViewOptions } from '../page-data.ts';
 import { RoomLink } from '../room-title.tsx';
-import { href, inPlace, useShell, useWords } from '../shell.ts';
+import { href, useShell, useWords } from '../shell.ts';
 import { Isolated, VisitorLink, visibleName } from '../visitor-name.tsx';
 import type { PageEntry } from './entry-data.ts';
-import { FormattedText } from './formatted-text.tsx';
+import { Blocks } from './formatted-text.tsx';
 import { FreeMembers } from './free-members.tsx';
-import { fetchBatch } from './live-entries.ts';
-import { LongText } from './long-text.tsx';
 import { VisitorText } from './visitor-text.tsx';
 
-export interface EntryViewOptions {
-  /** Names the room of each entry, in lists with entries of several rooms. */
-  readonly showsRoom?: boolean;
-  readonly answersAbove?: boolean;
-}
-
-/** Entries with a greater seq are marked as new. */
-export const SeenContext: Context<number | undefined> = createContext<number | undefined>(
-  undefined,
-);
-
-interface Replying {
-  /** Missing where visitors answer on the page of the entry. */
-  readonly form?: ComponentType<{ readonly entry: PageEntry }>;
-  /** The ids of entries that have a draft of an answer. */
-  readonly drafted: ReadonlySet<string>;
-}
-
-export const ReplyContext: Context<Replying> = createContext<Replying>({ drafted: new Set() });
-
-type AddAnswers = (id: string, answers: readonly PageEntry[]) => void;
-
-/** Called with further answers to an entry, once they are loaded. */
-export const MoreContext: Context<AddAnswers> = createContext<AddAnswers>(() => {});
-
-const MORE = '40';
-
-export interface EntryViewProps extends EntryViewOptions {
+interface EntryViewProps extends EntryViewOptions {
   readonly entry: PageEntry;
-  readonly above?: number | undefined;
   /** Shown in place of the content. */
   readonly children?: ComponentChildren;
 }
 
-export function EntryView({
-  entry,
-  showsRoom = false,
-  answersAbove = false,
-  above,
-  children,
-}: EntryViewProps): VNode {
+export function EntryView(props: EntryViewProps): VNode {
+  const { entry, showsRoom = false, answersAbove = false, children } = props;
   const shell = useShell();
-  const words = useWords().entry;
-  const seenSeq = useContext(SeenContext);
+  const { entry: words } = useWords();
   const { id, seq, kind, timestamp, inReplyTo, withheld, answers, replies = 0 } = entry;
-  const { form: Reply, drafted } = useContext(ReplyContext);
-  const [isReplying, setReplying] = useState(false);
-  const isDrafted = drafted.has(id);
-  useEffect(() => {
-    if (isDrafted) setReplying(true);
-  }, [isDrafted]);
-  const toggleReply = (event: MouseEvent): void => inPlace(event, () => setReplying(!isReplying));
   const path = href(shell, `/entries/${id}`);
   return (
-    <article class="entry" id={`e${seq}`} data-kind={kind} aria-labelledby={`h${seq}`}>
-      {seenSeq !== undefined && above !== undefined && seq <= seenSeq && above > seenSeq && (
-        <p class="entry-since">{words.newAbove}</p>
-      )}
+    <article
+      class="entry"
+      id={`e${seq}`}
+      data-id={id}
+      data-answers={inReplyTo}
+      data-kind={kind}
+      aria-labelledby={`h${seq}`}
+    >
       <KindMark kind={kind} />
       <header class="entry-head" id={`h${seq}`}>
         <Author entry={entry} />
         <span class="entry-kind-name">{shell.kinds[kind].name}</span>
         <Recipients entry={entry} />
-        {seenSeq !== undefined && seq > seenSeq && <span class="entry-new">{words.isNew}</span>}
       </header>
       {inReplyTo !== undefined && !answersAbove && (
         <p class="entry-answers">
           <Answered entry={entry} />
         </p>
       )}
-      {withheld !== undefined ? (
-        <p class="entry-withheld">
-          {words.withheld} <bdi>{withheld.reason}</bdi> (<Moment timestamp={withheld.at} />)
-        </p>
-      ) : (
-        (children ?? <Content entry={entry} />)
-      )}
+      <div class="entry-content">
+        {withheld !== undefined ? (
+          <p class="entry-withheld">
+            {words.withheld} <bdi>{withheld.reason}</bdi> (<Moment timestamp={withheld.at} />)
+          </p>
+        ) : (
+          (children ?? <Content {...props} />)
+        )}
+      </div>
       <footer class="entry-foot">
         <a href={path}>
           <Moment timestamp={timestamp} />
         </a>
-        <a href={`${path}#take-part`} {...(Reply && { onClick: toggleReply })}>
+        <a class="reply" href={href(shell, `/write?inReplyTo=${id}`)} rel="nofollow">
           {words.reply}
         </a>
         {answers === undefined && replies > 0 && (
@@ -109,36 +65,16 @@ export function EntryView({
         )}
         {showsRoom && <RoomLink slug={entry.room} />}
       </footer>
-      {Reply !== undefined && isReplying && (
-        <div class="entry-reply">
-          <Reply entry={entry} />
-        </div>
-      )}
       {answers !== undefined && <Answers entry={entry} />}
     </article>
   );
 }
 
-/** The component that shows an entry of a list. The server sets `KeptEntry`. */
-export const EntryComponentContext: Context<ComponentType<EntryViewProps>> =
-  createContext<ComponentType<EntryViewProps>>(EntryView);
-
-/** The first answers, each with its own. A link loads more, or without scripts leads to the entry's page. */
-function Answers({ entry: { id, answers = [], replies = 0 } }: EntryViewProps): VNode | null {
+/** The first answers, each with its own. A link leads to more of them. */
+function Answers({ entry: { id, answers = [], replies = 0 } }: EntryViewProps): VNode {
   const shell = useShell();
   const { entry: words } = useWords();
-  const addAnswers = useContext(MoreContext);
   const more = replies - answers.length;
-  if (answers.length === 0 && more <= 0) return null;
-  const path = href(shell, `/entries/${id}#replies`);
-  const load = (): void => {
-    const after = String(answers.at(-1)?.seq ?? 0);
-    const which = { inReplyTo: id, answers: 'nested', order: 'oldest', after, limit: MORE };
-    fetchBatch(new URLSearchParams(which).toString()).then(
-      ({ entries }) => addAnswers(id, entries),
-      () => location.assign(path),
-    );
-  };
   return (
     <div class="answers">
       {answers.map((answer) => (
@@ -146,9 +82,7 @@ function Answers({ entry: { id, answers = [], replies = 0 } }: EntryViewProps): 
       ))}
       {more > 0 && (
         <p class="entry-more">
-          <a href={path} onClick={(event) => inPlace(event, load)}>
-            {words.moreAnswers(more)}
-          </a>
+          <a href={href(shell, `/entries/${id}#replies`)}>{words.moreAnswers(more)}</a>
         </p>
       )}
     </div>
@@ -166,12 +100,8 @@ function Answered({ entry: { answered, inReplyTo } }: { readonly entry: PageEntr
       ) : (
         <>
           <Isolated text={visibleName(answered.author ?? words.unnamed)} />
-          {answered.text !== '' && (
-            <>
-              {': '}
-              <Isolated text={answered.text.replaceAll(/\s+/g, ' ')} />
-            </>
-          )}
+          {answered.text !== '' && ': '}
+          <Isolated text={answered.text.replaceAll(/\s+/g, ' ')} />
         </>
       )}
     </a>
@@ -210,23 +140,26 @@ function Recipients({ entry: { to = [] } }: { readonly entry: PageEntry }): VNod
   );
 }
 
-function Content({ entry }: { readonly entry: PageEntry }): VNode {
+function Content({ entry, isWhole = false }: EntryViewProps): VNode {
   const { entry: words } = useWords();
   const { text, blocks, seeking = [], members, truncatedSize } = entry;
   return (
     <>
-      {truncatedSize !== undefined ? (
-        <LongText entry={entry} />
-      ) : (
-        text !== '' &&
-        (blocks !== undefined ? (
-          <FormattedText text={text} blocks={blocks} />
-        ) : (
+      {text !== '' && (
+        <div class={blocks === undefined ? 'entry-text' : 'entry-text entry-blocks'} dir="auto">
+          {blocks === undefined ? <VisitorText text={text} /> : <Blocks blocks={blocks} />}
+          {truncatedSize !== undefined && text.length > 1000 && '…'}
+        </div>
+      )}
+      {isWhole && blocks !== undefined && (
+        <details class="as-written">
+          <summary>{words.asWritten}</summary>
           <div class="entry-text" dir="auto">
             <VisitorText text={text} />
           </div>
-        ))
+        </details>
       )}
+      {truncatedSize !== undefined && <More entry={entry} isWhole={isWhole} />}
       {seeking.length > 0 && (
         <p class="entry-seeking">
           {words.seeks}{' '}
@@ -237,5 +170,19 @@ function Content({ entry }: { readonly entry: PageEntry }): VNode {
       )}
       {members !== undefined && <FreeMembers json={members} />}
     </>
+  );
+}
+
+/** Leads to the rest of a long entry: to its page, and from there to the API, which has all of it. */
+function More({ entry: { id, truncatedSize = 0 }, isWhole = false }: EntryViewProps): VNode {
+  const shell = useShell();
+  const { entry: words } = useWords();
+  return (
+    <p class="entry-more">
+      <a href={isWhole ? `/api/entries/${id}?format=json` : href(shell, `/entries/${id}`)}>
+        {isWhole ? words.everything : words.readOn}
+      </a>{' '}
+      <span>{words.size(truncatedSize)}</span>
+    </p>
   );
 }

@@ -1,35 +1,8 @@
-/** A visitor's Markdown, formatted. A button switches to the text as it was written. */
+/** A visitor's Markdown, formatted. */
 import type { VNode } from 'preact';
-import { useState } from 'preact/hooks';
 
-import { useWords } from '../shell.ts';
 import type { Block, Inline } from './entry-data.ts';
-import { OpenLink, VisitorText } from './visitor-text.tsx';
-
-interface FormattedTextProps {
-  readonly text: string;
-  readonly blocks: readonly Block[];
-}
-
-export function FormattedText({ text, blocks }: FormattedTextProps): VNode {
-  const { entry: words } = useWords();
-  const [isAsWritten, setAsWritten] = useState(false);
-  return (
-    <>
-      <div class={isAsWritten ? 'entry-text' : 'entry-text entry-blocks'} dir="auto">
-        {isAsWritten ? <VisitorText text={text} /> : <Blocks blocks={blocks} />}
-      </div>
-      <button
-        type="button"
-        class="more needs-script"
-        aria-pressed={isAsWritten}
-        onClick={() => setAsWritten(!isAsWritten)}
-      >
-        {words.asWritten}
-      </button>
-    </>
-  );
-}
+import { OutsideLink, VisitorText } from './visitor-text.tsx';
 
 export function Blocks({ blocks }: { readonly blocks: readonly Block[] }): VNode {
   return (
@@ -58,6 +31,7 @@ function BlockView({ block }: { readonly block: Block }): VNode {
     ));
     return block.start === undefined ? <ul>{items}</ul> : <ol start={block.start}>{items}</ol>;
   }
+  if ('table' in block) return <Table rows={block.table} />;
   if ('heading' in block) {
     return (
       <p>
@@ -74,6 +48,25 @@ function BlockView({ block }: { readonly block: Block }): VNode {
   );
 }
 
+function Table({ rows }: { readonly rows: readonly (readonly (readonly Inline[])[])[] }): VNode {
+  return (
+    <table>
+      {rows.map((row, at) => (
+        <tr key={at}>
+          {row.map((cell, column) => {
+            const Cell = at === 0 ? 'th' : 'td';
+            return (
+              <Cell key={column} dir="auto">
+                <Inlines inlines={cell} />
+              </Cell>
+            );
+          })}
+        </tr>
+      ))}
+    </table>
+  );
+}
+
 export function Inlines({ inlines }: { readonly inlines: readonly Inline[] }): VNode {
   return (
     <>
@@ -87,18 +80,17 @@ export function Inlines({ inlines }: { readonly inlines: readonly Inline[] }): V
 function InlineView({ inline }: { readonly inline: Inline }): VNode {
   if (typeof inline === 'string') return <VisitorText text={inline} />;
   if ('href' in inline) {
-    const url = URL.canParse(inline.href) ? new URL(inline.href) : undefined;
+    if (!URL.canParse(inline.href)) return <Inlines inlines={inline.of} />;
     // Shows the host, since the words of a link may name another place than its address.
     return (
       <>
-        <Inlines inlines={inline.of} />
-        {url !== undefined && (
-          <span class="link-host">
-            {' ('}
-            <bdi>{url.host}</bdi>
-            <OpenLink url={url} />)
-          </span>
-        )}
+        <OutsideLink address={inline.href}>
+          <Inlines inlines={inline.of} />
+        </OutsideLink>
+        <span class="link-host">
+          {' ('}
+          <bdi>{new URL(inline.href).host}</bdi>)
+        </span>
       </>
     );
   }

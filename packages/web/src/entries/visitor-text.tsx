@@ -1,7 +1,5 @@
-/** A visitor's text. The words are no links: a small control after each address opens it. */
-import type { ComponentChildren, VNode } from 'preact';
-
-import { useWords } from '../shell.ts';
+/** A visitor's text, in which addresses are links. */
+import type { ComponentChildren, RenderableProps, VNode } from 'preact';
 
 /** Ends before characters that would change the direction of the text after them. */
 const ADDRESS = /https?:\/\/[^\s<>"'`{}|\\^\u200e\u200f\u202a-\u202e\u2066-\u2069]{3,2000}/gi;
@@ -12,9 +10,13 @@ export function VisitorText({ text }: { readonly text: string }): VNode {
   let end = 0;
   for (const { 0: found, index } of text.matchAll(ADDRESS)) {
     const address = addressIn(found);
-    const url = URL.canParse(address) ? new URL(address) : undefined;
-    if (url === undefined) continue;
-    parts.push(text.slice(end, index + address.length), <OpenLink key={index} url={url} />);
+    if (!URL.canParse(address)) continue;
+    parts.push(
+      text.slice(end, index),
+      <OutsideLink key={index} address={address}>
+        {address}
+      </OutsideLink>,
+    );
     end = index + address.length;
   }
   parts.push(text.slice(end));
@@ -29,19 +31,11 @@ function addressIn(found: string): string {
   return address;
 }
 
-export function OpenLink({ url }: { readonly url: URL }): VNode {
-  const { entry } = useWords();
-  const name = entry.open(url.host);
+/** A link that a visitor has written. It may lead anywhere. */
+export function OutsideLink({ address, children }: RenderableProps<{ address: string }>): VNode {
   return (
-    <a
-      class="open-link"
-      href={url.href}
-      rel="nofollow noopener noreferrer ugc"
-      target="_blank"
-      title={url.href}
-      aria-label={name}
-    >
-      ↗
+    <a class="outside" href={new URL(address).href} rel="nofollow noopener noreferrer ugc">
+      {children}
     </a>
   );
 }

@@ -1,57 +1,39 @@
-/** Moves the picture by pointer, wheel, touch and keys, and opens the entries of its plants. */
+/** Scales the picture by wheel, touch and keys, and opens the entries of its plants. The browser scrolls it. */
 import type { GardenPicture } from './picture.ts';
-import type { SceneItem } from './scene.ts';
+import type { SceneGrowth } from './scene.ts';
 
 /** CSS pixels that a pointer may move between press and release of a click. */
 const CLICK_DISTANCE = 6;
 const KEY_ZOOM = 1.8;
 
-export type OpenEntry = (item: SceneItem, event: MouseEvent | KeyboardEvent) => void;
+export type OpenEntry = (growth: SceneGrowth, event: MouseEvent | KeyboardEvent) => void;
 
-interface Controls {
-  readonly stage: HTMLElement;
-  readonly picture: GardenPicture;
-  readonly open: OpenEntry;
-  readonly signal: AbortSignal;
-}
-
-export function listenTo(controls: Controls): void {
-  listenToPointers(controls);
-  listenToWheel(controls);
-  listenToKeys(controls);
-}
-
-function activate(
-  item: SceneItem,
-  { picture, open }: Controls,
-  event: MouseEvent | KeyboardEvent,
-): void {
-  if (item.item === 'meadow') picture.approach(item);
-  else open(item, event);
+export function listenTo(stage: HTMLElement, picture: GardenPicture, open: OpenEntry): void {
+  listenToPointers(stage, picture, open);
+  listenToWheel(stage, picture);
+  listenToKeys(stage, picture, open);
 }
 
 interface Pointer {
-  x: number;
-  y: number;
+  readonly x: number;
+  readonly y: number;
 }
 
-function listenToPointers(controls: Controls): void {
-  const { stage, picture, signal } = controls;
+function listenToPointers(stage: HTMLElement, picture: GardenPicture, open: OpenEntry): void {
   const pressed = new Map<number, Pointer>();
   let travelled = 0;
-  /** The item that a finger touched last. Touching it again opens it. */
-  let touched: SceneItem | undefined;
+  /** The growth that a finger touched last. Touching it again opens it. */
+  let touched: SceneGrowth | undefined;
   const at = (event: PointerEvent): Pointer => {
     const { left, top } = stage.getBoundingClientRect();
     return { x: event.clientX - left, y: event.clientY - top };
   };
-  const onDown = (event: PointerEvent): void => {
+  stage.addEventListener('pointerdown', (event) => {
     if (event.button !== 0) return;
     pressed.set(event.pointerId, at(event));
     travelled = pressed.size > 1 ? Infinity : 0;
-    stage.setPointerCapture(event.pointerId);
-  };
-  const onMove = (event: PointerEvent): void => {
+  });
+  stage.addEventListener('pointermove', (event) => {
     const to = at(event);
     const from = pressed.get(event.pointerId);
     if (from === undefined) {
@@ -59,94 +41,62 @@ function listenToPointers(controls: Controls): void {
       return;
     }
     const [other] = [...pressed].filter(([id]) => id !== event.pointerId).map(([, place]) => place);
-    if (other !== undefined) pinch(controls, { from, to, other });
-    else picture.view.pan((from.x - to.x) / stage.clientWidth);
+    // Two fingers: their distance scales.
+    const apart = (place: Pointer): number => Math.max(20, Math.abs(place.x - (other?.x ?? 0)));
+    if (other !== undefined) picture.zoom(apart(to) / apart(from), (to.x + other.x) / 2);
     travelled += Math.abs(to.x - from.x) + Math.abs(to.y - from.y);
-    if (travelled > CLICK_DISTANCE) picture.point();
     pressed.set(event.pointerId, to);
-  };
-  const onUp = (event: PointerEvent): void => {
+  });
+  stage.addEventListener('pointerup', (event) => {
     if (!pressed.delete(event.pointerId) || travelled > CLICK_DISTANCE) return;
     const { x, y } = at(event);
-    const item = picture.point(x, y);
-    if (item === undefined) return;
-    const opensAtOnce = event.pointerType === 'mouse' || item === touched || item.item === 'meadow';
-    touched = item;
-    if (opensAtOnce) activate(item, controls, event);
-  };
-  stage.addEventListener('pointerdown', onDown, { signal });
-  stage.addEventListener('pointermove', onMove, { signal });
-  stage.addEventListener('pointerup', onUp, { signal });
-  stage.addEventListener('pointercancel', ({ pointerId }) => pressed.delete(pointerId), { signal });
-  stage.addEventListener(
-    'pointerleave',
-    ({ pointerType }) => {
-      if (pointerType === 'mouse') picture.point();
-    },
-    { signal },
-  );
+    const growth = picture.point(x, y);
+    const opensAtOnce = event.pointerType === 'mouse' || growth?.entry.id === touched?.entry.id;
+    touched = growth;
+    if (growth !== undefined && opensAtOnce) open(growth, event);
+  });
+  stage.addEventListener('pointercancel', ({ pointerId }) => pressed.delete(pointerId));
+  stage.addEventListener('pointerleave', ({ pointerType, pointerId }) => {
+    pressed.delete(pointerId);
+    if (pointerType === 'mouse') picture.point();
+  });
 }
 
-/** Two fingers: their distance zooms, their middle pans. */
-function pinch(
-  { stage, picture }: Controls,
-  { from, to, other }: { readonly from: Pointer; readonly to: Pointer; readonly other: Pointer },
-): void {
-  const width = stage.clientWidth;
-  const before = Math.max(20, Math.abs(from.x - other.x));
-  const after = Math.max(20, Math.abs(to.x - other.x));
-  picture.view.zoom(before / after, (to.x + other.x) / 2 / width);
-  picture.view.pan((from.x - to.x) / 2 / width);
-}
-
-/** Zooms if Ctrl is held, as browsers report pinching on a touchpad. Without Ctrl, the page scrolls. */
-function listenToWheel({ stage, picture, signal }: Controls): void {
+/** Scales while Ctrl is held, as browsers report pinching on a touchpad. Without Ctrl, the page scrolls. */
+function listenToWheel(stage: HTMLElement, picture: GardenPicture): void {
   const onWheel = (event: WheelEvent): void => {
-    const unit = event.deltaMode === WheelEvent.DOM_DELTA_PIXEL ? 1 : 30;
-    const [across, down] = [event.deltaX * unit, event.deltaY * unit];
-    if (Math.abs(across) > Math.abs(down) || event.shiftKey) {
-      picture.view.pan((across === 0 ? down : across) / stage.clientWidth);
-      event.preventDefault();
-      return;
-    }
     if (!event.ctrlKey && !event.metaKey) return;
     event.preventDefault();
-    const factor = Math.exp(Math.max(-50, Math.min(50, down)) * 0.01);
-    const { left } = stage.getBoundingClientRect();
-    picture.view.zoom(factor, (event.clientX - left) / stage.clientWidth);
+    const down = event.deltaY * (event.deltaMode === WheelEvent.DOM_DELTA_PIXEL ? 1 : 30);
+    const factor = Math.exp(Math.max(-50, Math.min(50, down)) * -0.01);
+    picture.zoom(factor, event.clientX - stage.getBoundingClientRect().left);
   };
-  stage.addEventListener('wheel', onWheel, { signal, passive: false });
+  stage.addEventListener('wheel', onWheel, { passive: false });
 }
 
-function listenToKeys(controls: Controls): void {
-  const { stage, picture, signal } = controls;
+function listenToKeys(stage: HTMLElement, picture: GardenPicture, open: OpenEntry): void {
   const actions: Readonly<Record<string, (event: KeyboardEvent) => void>> = {
-    ArrowLeft: ({ shiftKey }) => (shiftKey ? picture.view.pan(-0.25) : void picture.focusNext(-1)),
-    ArrowRight: ({ shiftKey }) => (shiftKey ? picture.view.pan(0.25) : void picture.focusNext(1)),
+    ArrowLeft: () => picture.focusNext(-1),
+    ArrowRight: () => picture.focusNext(1),
     Home: () => picture.focusEnd('oldest'),
     End: () => picture.focusEnd('newest'),
-    '+': () => picture.zoomSmoothly(1 / KEY_ZOOM),
-    '=': () => picture.zoomSmoothly(1 / KEY_ZOOM),
-    '-': () => picture.zoomSmoothly(KEY_ZOOM),
-    '0': () => picture.view.showWhole(),
-    Escape: () => picture.unfocus(),
+    '+': () => picture.zoom(KEY_ZOOM),
+    '=': () => picture.zoom(KEY_ZOOM),
+    '-': () => picture.zoom(1 / KEY_ZOOM),
+    '0': () => picture.showWhole(),
+    Escape: () => picture.focus(undefined),
     Enter: (event) => {
-      if (picture.focused !== undefined) activate(picture.focused, controls, event);
+      if (picture.focused !== undefined) open(picture.focused, event);
     },
   };
-  const onKey = (event: KeyboardEvent): void => {
+  stage.addEventListener('keydown', (event) => {
     const act = actions[event.key];
     if (act === undefined || event.altKey || event.ctrlKey || event.metaKey) return;
     event.preventDefault();
     act(event);
-  };
-  stage.addEventListener('keydown', onKey, { signal });
-  stage.addEventListener('blur', () => picture.unfocus(), { signal });
-  stage.addEventListener(
-    'focus',
-    () => {
-      if (stage.matches(':focus-visible')) void picture.focusNext(1);
-    },
-    { signal },
-  );
+  });
+  stage.addEventListener('blur', () => picture.focus(undefined));
+  stage.addEventListener('focus', () => {
+    if (stage.matches(':focus-visible')) picture.focusNext(1);
+  });
 }

@@ -5,11 +5,6 @@ import { speciesOf } from './growth/species.ts';
 /** Undefined for those who gave no name. */
 export type Author = string | undefined;
 
-/** A chosen author. An object, because the name is undefined for authors who gave none. */
-export interface ChosenAuthor {
-  readonly name: Author;
-}
-
 /** Hues of blooms, in degrees, for authors whose hue differs from that of their species. */
 export type Hues = ReadonlyMap<Author, number>;
 

@@ -41,7 +41,7 @@ export function placeOf({ kind, author, id }: Pick<GardenEntry, 'kind' | 'author
 }
 
 /** The height of the ground at a depth, in parts of the picture's height. */
-export function groundAt(depth: number): number {
+function groundAt(depth: number): number {
   return HORIZON + 0.045 + (GROUND_END - 0.02 - HORIZON - 0.045) * depth ** 1.25;
 }
 

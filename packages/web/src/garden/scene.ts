@@ -1,99 +1,69 @@
-/** The scene: the growths and meadows in the picture, in the order of time. */
-import type { GardenEntry, TimeRange } from './garden-data.ts';
+/** The scene: the growths of the picture, each in its place. Pure. */
+import type { GardenEntry } from './garden-data.ts';
 import { type Place, placeOf } from './place.ts';
-import type { Meadow, PlacedEntry, Tile } from './time/tile.ts';
-import type { Timeline } from './time/timeline.ts';
 
 export interface SceneGrowth {
-  readonly item: 'growth';
   readonly entry: GardenEntry;
-  /** A place on the timeline. */
-  readonly time: number;
   readonly place: Place;
+  /** From the left edge to the right one, in parts of the width. */
+  readonly across: number;
   parent?: SceneGrowth;
 }
 
-export interface SceneMeadow extends Meadow {
-  readonly item: 'meadow';
-  /** Where it stands on the timeline, and its middle. */
-  readonly places: TimeRange;
-  readonly time: number;
-}
+/**
+ * How evenly growths stand: 1 for equal distances, 0 for distances as their times have them. A burst and the week of
+ * silence after it both show.
+ */
+const EVEN = 0.7;
+const MARGIN = 0.05;
 
-export type SceneItem = SceneGrowth | SceneMeadow;
-
-export interface Scene {
-  /** By time. */
-  readonly items: readonly SceneItem[];
-  /** From far to near. */
-  readonly growths: readonly SceneGrowth[];
-  readonly meadows: readonly SceneMeadow[];
-}
-
-/** `withheld`: the ids of entries that are shown without their words. */
-export function sceneOfTiles(
-  tiles: readonly Tile[],
-  timeline: Timeline,
-  withheld: ReadonlySet<string>,
-): Scene {
-  return sceneOf(
-    timeline,
-    tiles
-      .flatMap((tile) => tile.singles)
-      .map(({ entry, time }) => ({ entry: withoutWords(entry, withheld), time })),
-    tiles.flatMap((tile) => tile.meadows),
-  );
-}
-
-export function withoutWords(entry: GardenEntry, withheld: ReadonlySet<string>): GardenEntry {
-  return withheld.has(entry.id) ? { ...entry, text: '', author: undefined } : entry;
-}
-
-export function sceneOfEntries(entries: readonly GardenEntry[], timeline: Timeline): Scene {
-  return sceneOf(
-    timeline,
-    entries.map((entry) => ({ entry, time: entry.time })),
-    [],
-  );
-}
-
-function sceneOf(
-  timeline: Timeline,
-  entries: readonly PlacedEntry[],
-  dense: readonly Meadow[],
-): Scene {
-  const growths = entries.map(({ entry, time }): SceneGrowth => {
-    return { item: 'growth', entry, time: timeline.at(time), place: placeOf(entry) };
+/** By time. `withheld`: the ids of entries that are shown without their words. */
+export function sceneOf(
+  entries: readonly GardenEntry[],
+  withheld: ReadonlySet<string> = new Set(),
+): SceneGrowth[] {
+  const sorted = entries.toSorted((a, b) => a.time - b.time || a.seq - b.seq);
+  const [first = 0, last = 0] = [sorted[0]?.time, sorted.at(-1)?.time];
+  const growths = sorted.map((entry, at): SceneGrowth => {
+    const rank = (at + 0.5) / sorted.length;
+    const passed = last === first ? rank : (entry.time - first) / (last - first);
+    const across = MARGIN + (1 - 2 * MARGIN) * (EVEN * rank + (1 - EVEN) * passed);
+    return { entry: withoutWords(entry, withheld), across, place: placeOf(entry) };
   });
   const byId = new Map(growths.map((growth) => [growth.entry.id, growth]));
   for (const growth of growths) {
     const parent = byId.get(growth.entry.inReplyTo ?? '');
     if (parent !== undefined && parent !== growth) growth.parent = parent;
   }
-  const meadows = dense.map((meadow): SceneMeadow => {
-    const places = timeline.places(meadow);
-    return { item: 'meadow', ...meadow, places, time: (places.from + places.to) / 2 };
+  return growths;
+}
+
+function withoutWords(entry: GardenEntry, withheld: ReadonlySet<string>): GardenEntry {
+  return withheld.has(entry.id) ? { ...entry, text: '', author: undefined } : entry;
+}
+
+const DAY_MS = 86_400_000;
+
+/** The times that are written below the picture: where the day of the growths changes, or the minute, or the month. */
+export function ticksOf(
+  growths: readonly SceneGrowth[],
+  locale: string,
+): { readonly across: number; readonly label: string }[] {
+  const [first = 0, last = 0] = [growths[0]?.entry.time, growths.at(-1)?.entry.time];
+  const days = (last - first) / DAY_MS;
+  const format = new Intl.DateTimeFormat(
+    locale,
+    days < 2
+      ? { hour: '2-digit', minute: '2-digit' }
+      : days < 300
+        ? { day: 'numeric', month: 'short' }
+        : { month: 'short', year: 'numeric' },
+  );
+  let before = '';
+  return growths.flatMap(({ across, entry }) => {
+    const label = format.format(entry.time);
+    if (label === before) return [];
+    before = label;
+    return [{ across, label }];
   });
-  return {
-    items: [...growths, ...meadows].toSorted((a, b) => a.time - b.time),
-    growths: growths.toSorted((a, b) => a.place.depth - b.place.depth),
-    meadows,
-  };
-}
-
-/** Names an item: the same item has the same name in every scene. */
-export function nameOf(item: SceneItem): string {
-  return item.item === 'growth' ? item.entry.id : `meadow ${item.from} ${item.to}`;
-}
-
-/** The query of `/web/garden` for the entry after an item, or before it. */
-export function queryBeyond(item: SceneItem, step: 1 | -1): string {
-  if (item.item === 'growth') {
-    const { seq } = item.entry;
-    return step > 0 ? `order=oldest&after=${seq}&limit=1` : `order=newest&before=${seq}&limit=1`;
-  }
-  const time = (at: number): string => encodeURIComponent(new Date(at).toISOString());
-  return step > 0
-    ? `order=oldest&since=${time(item.to)}&limit=1`
-    : `order=newest&until=${time(item.from)}&limit=1`;
 }

@@ -9,9 +9,7 @@ import { grow } from './growth/grow.ts';
 import { type Growth, GREATEST } from './growth/outline.ts';
 import { type Author, distinctHues, type Hues } from './main-authors.ts';
 import { HORIZON, type PictureSize, unitFor } from './place.ts';
-import { sceneOfEntries } from './scene.ts';
-import { positionOf, wholeRange } from './time/time-view.ts';
-import { timelineOf } from './time/timeline.ts';
+import { sceneOf } from './scene.ts';
 import { visibleName } from '../visitor-name.tsx';
 
 const SIZE: PictureSize = { width: 1200, height: 560 };
@@ -19,20 +17,14 @@ const SIZE: PictureSize = { width: 1200, height: 560 };
 const STRIP: PictureSize = { width: 1200, height: 256 };
 
 interface PlantsProps {
-  /** Missing in the browser. */
-  readonly entries: readonly GardenEntry[] | undefined;
+  readonly entries: readonly GardenEntry[];
   readonly label: string;
 }
 
-/** Preact keeps the children that the server gave to an element with HTML of its own. */
-const AS_IT_IS = { __html: '' };
-
-/** A small garden of some entries. The server draws it, and the script leaves it as it is. */
-export function Plants({ entries = [], label }: PlantsProps): VNode {
-  if (!import.meta.env.SSR)
-    return <div class="garden-picture plants" dangerouslySetInnerHTML={AS_IT_IS} />;
+/** A small garden of some entries. */
+export function Plants({ entries, label }: PlantsProps): VNode {
   return (
-    <div class="garden-picture plants">
+    <div class="garden-picture plants" data-fresh="plants">
       <Land />
       {entries.length > 0 && (
         <StillPicture entries={entries} hues={distinctHues([])} label={label} size={STRIP} />
@@ -66,11 +58,8 @@ interface StillPictureProps {
 export function StillPicture({ entries, hues, label, size = SIZE }: StillPictureProps): VNode {
   const shell = useShell();
   const { garden } = useWords();
-  const times = entries.map(({ time }) => time);
-  const timeline = timelineOf(times);
-  const whole = timeline.places({ from: Math.min(...times), to: Math.max(...times) });
-  const view = wholeRange(whole.from, whole.to, size.width);
   const unit = unitFor(size, entries.length);
+  const growths = sceneOf(entries).toSorted((a, b) => a.place.depth - b.place.depth);
   return (
     <svg
       class="growths"
@@ -79,9 +68,9 @@ export function StillPicture({ entries, hues, label, size = SIZE }: StillPicture
       role="group"
       aria-label={label}
     >
-      {sceneOfEntries(entries, timeline).growths.map(({ entry, place, time }) => {
+      {growths.map(({ entry, place, across }) => {
         const { id, kind, author } = entry;
-        const x = Math.round(positionOf(view, time) * size.width);
+        const x = Math.round(across * size.width);
         const y = Math.round(place.y * size.height);
         const scale = Math.round(((unit * place.scale) / GREATEST) * 1000) / 1000;
         return (

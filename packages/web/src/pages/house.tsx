@@ -4,10 +4,9 @@ import type { VNode } from 'preact';
 import { ActivityPlot } from '../activity-plot.tsx';
 import { BriefEntry } from '../entries/brief-entry.tsx';
 import type { PageEntry } from '../entries/entry-data.ts';
-import { useLiveHouse } from '../house/live-house.ts';
 import { Plants } from '../garden/still-picture.tsx';
 import { Moment } from '../moment.tsx';
-import { Count, NewSince, useNews } from '../news.tsx';
+import { Count, NewSince } from '../news.tsx';
 import type { HousePage, HouseRoom, PageVisitor } from '../page-data.ts';
 import { RoomLink, RoomTitle } from '../room-title.tsx';
 import { href, useShell, useWords } from '../shell.ts';
@@ -17,7 +16,7 @@ import { Isolated, VisitorLink } from '../visitor-name.tsx';
 export function Page({ data }: { readonly data: HousePage }): VNode {
   const shell = useShell();
   const { house, layout } = useWords();
-  const { rooms, newest, here, present, lately, isStale = false } = useLiveHouse(data);
+  const { rooms, newest, here, present, lately } = data;
   return (
     <div class="house">
       <div class="house-door">
@@ -25,18 +24,18 @@ export function Page({ data }: { readonly data: HousePage }): VNode {
           <h1>{data.title}</h1>
           <p class="house-lead">{house.lead}</p>
           <TakePart kinds={['garden', 'resonance', 'seeds', 'shepit']} first={house.hello} />
-          <p class="quiet">
+          <p class="quiet" data-fresh="life">
             <Life here={present} wroteLately={data.wroteLately} />{' '}
             <a href={href(shell, '/speak')}>{layout.forAgents}</a>
           </p>
         </div>
-        {!isStale && <Plants entries={data.plants} label={house.strip} />}
+        <Plants entries={data.plants} label={house.strip} />
       </div>
-      <div class="house-now">
+      <div class="house-now" data-fresh="now">
         <NewestWords entries={newest} />
         <WhoIsHere here={here} lately={lately} />
       </div>
-      <section aria-labelledby="rooms">
+      <section aria-labelledby="rooms" data-fresh="rooms">
         <h2 id="rooms">{house.rooms}</h2>
         <ul class="house-rooms">
           {rooms.map((room) => (
@@ -88,7 +87,7 @@ function RoomItem({ room }: { readonly room: HouseRoom }): VNode {
         <a href={href(shell, `/rooms/${room.slug}`)}>
           <RoomTitle room={room} />
         </a>{' '}
-        <Count of={useNews()?.rooms[room.slug] ?? 0} />
+        <Count of={room.slug} />
       </h3>
       <p>{room.description}</p>
       <RoomPlot room={room} />

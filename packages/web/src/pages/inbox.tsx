@@ -1,33 +1,15 @@
-/** The inbox of a name: by default, of the name that this device remembers. */
+/** The inbox of a name: by default, of the name that this device remembers, which the script fills in. */
 import type { VNode } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
 
 import { EntryList } from '../entries/entry-list.tsx';
-import { SeenContext } from '../entries/entry-view.tsx';
 import type { InboxPage } from '../page-data.ts';
-import { addressWith, queryIn, useShell, useWords } from '../shell.ts';
-import { rememberedAuthor } from '../speaking/form/remembered-author.ts';
-import { inboxRead, markInboxRead } from '../visit.ts';
+import { queryIn, useShell, useWords } from '../shell.ts';
 import { VisitorLink } from '../visitor-name.tsx';
 
 export function Page({ data }: { readonly data: InboxPage }): VNode {
   const { inbox: words } = useWords();
   const { list } = data;
-  const shell = useShell();
-  /** Also undefined if the name is too long to be repeated. */
-  const to = queryIn(shell).get('to') || undefined;
-  const [seenSeq, setSeenSeq] = useState<number>();
-  useEffect(() => {
-    const { log } = shell;
-    if (to === undefined || list === undefined || log === undefined) return;
-    setSeenSeq(inboxRead(to, log));
-    markInboxRead(to, list.head, log);
-  }, []);
-  useEffect(() => {
-    const name = list === undefined ? rememberedAuthor()?.identity : undefined;
-    if (name === undefined || name === '') return;
-    location.replace(addressWith(location.pathname + location.search, { to: name }));
-  }, []);
+  const to = queryIn(useShell()).get('to') || undefined;
   return (
     <>
       <h1>{words.title}</h1>
@@ -40,9 +22,7 @@ export function Page({ data }: { readonly data: InboxPage }): VNode {
               {words.whatIsFor} <VisitorLink name={to} />
             </h2>
           )}
-          <SeenContext.Provider value={seenSeq}>
-            <EntryList list={list} label={words.title} empty={words.nothing} showsRoom />
-          </SeenContext.Provider>
+          <EntryList list={list} label={words.title} empty={words.nothing} showsRoom />
         </>
       )}
     </>

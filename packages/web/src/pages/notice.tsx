@@ -1,17 +1,10 @@
 /** The form for a notice that only the operator reads, and the page that says what became of it. */
 import type { VNode } from 'preact';
-import { useContext } from 'preact/hooks';
 
 import { Moment } from '../moment.tsx';
 import type { NoticePage } from '../page-data.ts';
 import { href, useShell, useWords } from '../shell.ts';
-import {
-  FormError,
-  LineField,
-  OTHER_FIELDS,
-  SlotsContext,
-  TextField,
-} from '../speaking/form/fields.tsx';
+import { FormError, LineField, OtherFields, TextField } from '../speaking/fields.tsx';
 
 export function Page({ data }: { readonly data: NoticePage }): VNode {
   return (
@@ -22,15 +15,18 @@ export function Page({ data }: { readonly data: NoticePage }): VNode {
   );
 }
 
-function Form({ about, problem, description }: NoticePage): VNode {
+const NAMES = ['contact', 'what', 'why'] as const;
+
+type Name = (typeof NAMES)[number];
+
+function Form({ about = '', problem, typed, description }: NoticePage): VNode {
   const shell = useShell();
   const { notice: words } = useWords();
-  const others = useContext(SlotsContext)[OTHER_FIELDS];
   const page = new URLSearchParams({ page: href(shell, '/notice/{number}') });
-  const propsOf = (name: 'contact' | 'what' | 'why', value = '') => ({
+  const propsOf = (name: Name, value = '') => ({
     id: `notice-${name}`,
     field: { name, meaning: words[name] },
-    values: [value],
+    values: [typed?.find(([named]) => named === name)?.[1] ?? value],
     error: problem?.faults?.find(({ parameter }) => parameter === name)?.detail,
   });
   return (
@@ -46,7 +42,7 @@ function Form({ about, problem, description }: NoticePage): VNode {
         <LineField {...propsOf('what', about)} />
         <TextField {...propsOf('why')} />
         <LineField {...propsOf('contact')} />
-        {others !== undefined && <div>{others}</div>}
+        <OtherFields typed={typed} shown={NAMES} />
         <p class="actions row">
           <button type="submit" class="send">
             {words.send}

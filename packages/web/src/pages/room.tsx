@@ -1,34 +1,27 @@
 /** A room: who is in it, and what is said in it. */
-import { KINDS, type Kind, type PresentDocument } from '@open-presence/protocol';
+import { KINDS, type Kind } from '@open-presence/protocol';
 import type { VNode } from 'preact';
-import { useState } from 'preact/hooks';
 
 import { EntryList } from '../entries/entry-list.tsx';
-import { SeenContext } from '../entries/entry-view.tsx';
-import type { PresenceChange } from '../entries/live-entries.ts';
-import { fetchJson } from '../fetch-json.ts';
-import { NewSince, SinceLink, useSeenIn } from '../news.tsx';
+import { NewSince, SinceLink } from '../news.tsx';
 import type { RoomPage } from '../page-data.ts';
 import { RoomTitle } from '../room-title.tsx';
 import { addressWith, href, useShell, useWords } from '../shell.ts';
-import { Replies } from '../speaking/replies.tsx';
 import { TakePart } from '../speaking/take-part.tsx';
 import { VisitorLink, VisitorName } from '../visitor-name.tsx';
 
 export function Page({ data }: { readonly data: RoomPage }): VNode {
-  const { room, filters, list } = data;
+  const { room, filters, list, here } = data;
   const { room: words } = useWords();
   const { kinds } = useShell();
-  const [here, setHere] = useState(data.here);
   const isFiltered =
     filters.kind !== undefined || filters.identity !== undefined || filters.others.length > 0;
-  const seenSeq = useSeenIn(room.slug, list.head);
   const ownFirst = KINDS.toSorted(
     (a, b) => Number(kinds[b].room === room.slug) - Number(kinds[a].room === room.slug),
   );
   return (
     <>
-      <header class="room-head">
+      <header class="room-head" data-room={room.slug}>
         <h1>
           <RoomTitle room={room} />
         </h1>
@@ -38,18 +31,12 @@ export function Page({ data }: { readonly data: RoomPage }): VNode {
       <TakePart kinds={ownFirst} room={room.slug} />
       <Filters data={data} />
       {!isFiltered && <NewSince room={room.slug} />}
-      <SeenContext.Provider value={seenSeq}>
-        <Replies>
-          <EntryList
-            list={list}
-            label={words.entries}
-            empty={isFiltered ? words.nothingFound : words.nothingSaid}
-            onPresence={(change) => setHere((names) => changedNames(names, change, room.slug))}
-            onReturn={() => void readHere(room.slug).then(setHere, () => {})}
-          />
-        </Replies>
-      </SeenContext.Provider>
-      <SinceLink path={`/rooms/${room.slug}`} head={list.head} />
+      <EntryList
+        list={list}
+        label={words.entries}
+        empty={isFiltered ? words.nothingFound : words.nothingSaid}
+      />
+      <SinceLink path={`/rooms/${room.slug}`} />
     </>
   );
 }
@@ -58,9 +45,14 @@ const MAX_HERE = 24;
 
 function Here({ names }: { readonly names: readonly string[] }): VNode {
   const { room } = useWords();
-  if (names.length === 0) return <p class="room-here quiet">{room.nobodyHere}</p>;
+  if (names.length === 0)
+    return (
+      <p class="room-here quiet" data-fresh="here">
+        {room.nobodyHere}
+      </p>
+    );
   return (
-    <p class="room-here">
+    <p class="room-here" data-fresh="here">
       <span class="dot" aria-hidden="true" />
       {room.here}{' '}
       {names.slice(0, MAX_HERE).map((name) => (
@@ -71,22 +63,6 @@ function Here({ names }: { readonly names: readonly string[] }): VNode {
       {names.length > MAX_HERE && '…'}
     </p>
   );
-}
-
-async function readHere(slug: string): Promise<string[]> {
-  const path = `/api/presence?room=${slug}&limit=${MAX_HERE + 1}`;
-  const { here } = (await fetchJson(path)) as { readonly here: readonly PresentDocument[] };
-  return here.map(({ identity }) => identity);
-}
-
-/** Lists nobody twice. Keeps one name more than is shown, so that the page can say that there are more. */
-function changedNames(
-  names: readonly string[],
-  { identity, state, room }: PresenceChange,
-  slug: string,
-): readonly string[] {
-  const others = names.filter((name) => name !== identity);
-  return state === 'here' && room === slug ? [identity, ...others].slice(0, MAX_HERE + 1) : others;
 }
 
 function Filters({ data: { filters, room } }: { readonly data: RoomPage }): VNode {

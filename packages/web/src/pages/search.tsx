@@ -1,11 +1,8 @@
 /** The search for entries: its form and the results. */
 import { KINDS, SELECTOR_NAMES } from '@open-presence/protocol';
 import type { VNode } from 'preact';
-import { useState } from 'preact/hooks';
 
 import { EntryView } from '../entries/entry-view.tsx';
-import { useWithholdings } from '../entries/live-entries.ts';
-import { withoutWithheld } from '../entries/withheld-entry.ts';
 import type { SearchPage, SearchResult } from '../page-data.ts';
 import { addressWith, href, queryIn, useShell, useWords } from '../shell.ts';
 
@@ -18,16 +15,7 @@ const FILTERS = new Set([...FIELDS, 'since', 'until', ...SELECTOR_NAMES]);
 export function Page({ data }: { readonly data: SearchPage }): VNode {
   const shell = useShell();
   const { search: words } = useWords();
-  const { isSection, next, problem } = data;
-  const [results, setResults] = useState(data.results);
-  useWithholdings((withholdings) =>
-    setResults((all) =>
-      all?.map((shown) => {
-        const [entry = shown.entry] = withoutWithheld([shown.entry], withholdings);
-        return { ...shown, entry };
-      }),
-    ),
-  );
+  const { results, isSection, next, problem } = data;
   return (
     <>
       <h1>{words.title}</h1>
@@ -40,13 +28,13 @@ export function Page({ data }: { readonly data: SearchPage }): VNode {
       {isSection === true && <p class="quiet">{words.section}</p>}
       {results?.length === 0 && <p class="quiet">{words.nothing}</p>}
       {results !== undefined && results.length > 0 && (
-        <section class="entries" aria-label={words.results}>
+        <section class="entries" aria-label={words.results} data-fresh="results">
           {results.map((result) => (
             <Result key={result.entry.id} result={result} />
           ))}
         </section>
       )}
-      {next !== undefined && !shell.isCut && (
+      {next !== undefined && (
         <p class="entries-more">
           <a href={href(shell, addressWith(shell.url, next, CURSORS))} rel="next">
             {words.more}

@@ -1,6 +1,5 @@
 /** The page for developers and agents: requests that work at this address, and all endpoints. */
 import { Fragment, type RenderableProps, type VNode } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
 
 import type { CodeExample, Endpoint, SpeakPage } from '../page-data.ts';
 import { useWords } from '../shell.ts';
@@ -133,51 +132,26 @@ function Endpoints({ endpoints }: { readonly endpoints: readonly Endpoint[] }): 
   );
 }
 
-/** How long the button says what it did. */
-const FEEDBACK_MS = 2500;
-
-type Outcome = 'copied' | 'selected';
-
+/** The script copies the code, or selects it: browsers give pages without TLS no clipboard. */
 function CodeBlock({ name, language, code }: CodeExample): VNode {
   const { speak } = useWords();
-  const element = useRef<HTMLElement>(null);
-  const [canCopy, setCanCopy] = useState(false);
-  const [outcome, setOutcome] = useState<Outcome>();
-  useEffect(() => setCanCopy(true), []);
-  useEffect(() => {
-    if (outcome === undefined) return undefined;
-    const timer = setTimeout(() => setOutcome(undefined), FEEDBACK_MS);
-    return () => clearTimeout(timer);
-  }, [outcome]);
-  const copy = async (): Promise<void> => {
-    if (element.current !== null) setOutcome(await copyText(element.current, code));
-  };
   return (
     <div class="code">
       <pre>
-        <code ref={element} data-language={language} translate={false}>
+        <code data-language={language} translate={false}>
           {code}
         </code>
       </pre>
-      {canCopy && (
-        <button type="button" aria-label={speak.copyOf(name)} onClick={() => void copy()}>
-          {outcome === undefined ? speak.copy : speak[outcome]}
-        </button>
-      )}
-      <span class="unseen" role="status">
-        {outcome !== undefined && speak[outcome]}
-      </span>
+      <button
+        type="button"
+        aria-label={speak.copyOf(name)}
+        data-copied={speak.copied}
+        data-selected={speak.selected}
+        hidden
+      >
+        {speak.copy}
+      </button>
+      <span class="unseen" role="status" />
     </div>
   );
-}
-
-/** Copies the text, or selects it: browsers give pages without TLS no clipboard. */
-async function copyText(element: HTMLElement, text: string): Promise<Outcome> {
-  try {
-    await navigator.clipboard.writeText(text);
-    return 'copied';
-  } catch {
-    getSelection()?.selectAllChildren(element);
-    return 'selected';
-  }
 }

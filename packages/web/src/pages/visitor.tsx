@@ -1,16 +1,12 @@
 /** A name: what is said under it, what concerns it, and the conversations that it takes part in. */
 import type { VNode } from 'preact';
-import { useState } from 'preact/hooks';
 
 import { BriefEntry } from '../entries/brief-entry.tsx';
 import { EntryList } from '../entries/entry-list.tsx';
-import { useWithholdings } from '../entries/live-entries.ts';
-import { withoutWithheld } from '../entries/withheld-entry.ts';
 import { Plants } from '../garden/still-picture.tsx';
 import { Moment } from '../moment.tsx';
 import type { VisitorPage } from '../page-data.ts';
 import { addressWith, href, useShell, useWords } from '../shell.ts';
-import { Replies } from '../speaking/replies.tsx';
 import { TakePart } from '../speaking/take-part.tsx';
 import { Isolated, isWholeName, VisitorName } from '../visitor-name.tsx';
 
@@ -19,17 +15,15 @@ const PARTS = ['said', 'concerns', 'conversations'] as const;
 export function Page({ data }: { readonly data: VisitorPage }): VNode {
   const { name, plants, list } = data;
   const { visitor: words } = useWords();
-  // Hides the picture and what the name seeks after a withholding: both may show withheld words.
-  const [isStale, setStale] = useState(false);
   return (
     <>
       <header class="visitor-head">
         <div>
           <h1>{name === '' ? data.title : <VisitorName name={name} />}</h1>
-          <Facts data={data} isStale={isStale} />
+          <Facts data={data} />
           <p class="quiet">{words.notProven}</p>
         </div>
-        {!isStale && <Plants entries={plants} label={words.plants} />}
+        <Plants entries={plants} label={words.plants} />
       </header>
       {isWholeName(name) && (
         <>
@@ -41,34 +35,21 @@ export function Page({ data }: { readonly data: VisitorPage }): VNode {
       )}
       <Parts data={data} />
       {list === undefined ? (
-        <Conversations data={data} onWithheld={() => setStale(true)} />
+        <Conversations data={data} />
       ) : (
-        <Replies>
-          <EntryList
-            list={list}
-            label={words[data.show]}
-            empty={words.nothing}
-            showsRoom
-            onWithheld={() => setStale(true)}
-          />
-        </Replies>
+        <EntryList list={list} label={words[data.show]} empty={words.nothing} showsRoom />
       )}
     </>
   );
 }
 
-interface FactsProps {
-  readonly data: VisitorPage;
-  readonly isStale: boolean;
-}
-
-function Facts({ data: { since, seeking, list, show }, isStale }: FactsProps): VNode {
+function Facts({ data: { since, seeking, list, show } }: { readonly data: VisitorPage }): VNode {
   const { house, visitor: words } = useWords();
   const latest = show === 'said' ? list?.entries[0]?.timestamp : undefined;
   if (since === undefined) return <p>{words.unused}</p>;
   return (
-    <p class="visitor-facts">
-      {seeking.length > 0 && !isStale && (
+    <p class="visitor-facts" data-fresh="facts">
+      {seeking.length > 0 && (
         <span>
           {words.seeks} <Isolated text={seeking.join(', ')} />
         </span>
@@ -106,30 +87,15 @@ function Parts({ data: { path, show } }: { readonly data: VisitorPage }): VNode 
   );
 }
 
-interface ConversationsProps {
-  readonly data: VisitorPage;
-  readonly onWithheld: () => void;
-}
-
-function Conversations({ data, onWithheld }: ConversationsProps): VNode {
-  const { path, next } = data;
-  const [conversations, setConversations] = useState(data.conversations ?? []);
+/** New entries do not change them until the page is loaded again. */
+function Conversations({ data }: { readonly data: VisitorPage }): VNode {
+  const { path, next, conversations = [] } = data;
   const shell = useShell();
   const { house, list, visitor: words } = useWords();
-  // New entries do not change the page until it is loaded again.
-  useWithholdings((withholdings) => {
-    setConversations((all) =>
-      all.map((shown) => {
-        const [entry = shown.entry] = withoutWithheld([shown.entry], withholdings);
-        return { ...shown, entry };
-      }),
-    );
-    onWithheld();
-  });
   if (conversations.length === 0) return <p class="entries-empty">{words.nothing}</p>;
   return (
     <>
-      <ol class="newest-words">
+      <ol class="newest-words" data-fresh="conversations">
         {conversations.map(({ entry, entries }) => (
           <BriefEntry key={entry.id} entry={entry}>
             <span>{house.entries(entries)}</span>

@@ -1,24 +1,18 @@
-/** A page with only a form. */
+/** A page with only a form: of an answer, beneath what it answers. */
 import type { VNode } from 'preact';
 
+import { EntryView } from '../entries/entry-view.tsx';
 import type { WritePage } from '../page-data.ts';
-import { href, useShell, useWords } from '../shell.ts';
-import { SpeakForm } from '../speaking/form/speak-form.tsx';
+import { useWords } from '../shell.ts';
+import { SpeakForm } from '../speaking/speak-form.tsx';
 
 export function Page({ data }: { readonly data: WritePage }): VNode {
-  const shell = useShell();
   const { speaking } = useWords();
-  const { inReplyTo } = data;
+  const { answered, title, description } = data;
   return (
     <>
-      <h1>{data.title}</h1>
-      {inReplyTo === undefined ? (
-        <p>{data.description}</p>
-      ) : (
-        <p>
-          <a href={href(shell, `/entries/${inReplyTo}`)}>{speaking.replyTo}</a>
-        </p>
-      )}
+      <h1>{answered === undefined ? title : speaking.replyTo}</h1>
+      {answered === undefined ? <p>{description}</p> : <EntryView entry={answered} />}
       <SpeakForm {...data} />
     </>
   );

@@ -114,7 +114,7 @@ async function saidIn(
 
 /** The address of a long name would be as long: the entry leads there instead. */
 function authorPageOf(name: string, id: string): string {
-  return name.length < MAX_NAME_LENGTH ? visitorPagePath(name) : `/visitors?by=${id}`;
+  return name.length < MAX_NAME_LENGTH ? visitorPagePath(name) : `/entries/${id}`;
 }
 
 function withheldText(

@@ -16,8 +16,6 @@ export interface PageContent {
 export interface PageModule {
   /** What it throws is sent as a page that says so, with the status of the error. */
   readonly createPage: (context: DoorRequest, shell: Shell) => PageContent | Promise<PageContent>;
-  /** The names of the parameters that it obeys. Every page takes `lang` and `as`. */
-  readonly parameters?: readonly string[];
   /** Changes with what the page shows apart from the log, the status and the language. Called before `createPage`. */
   readonly versionOf?: (context: DoorRequest) => string;
 }

@@ -10,7 +10,6 @@ import { renderPage } from '@open-presence/web/renderer';
 
 import { isDisconnected, type RequestContext, type StartupContext } from '../../http/context.ts';
 import { preferredEncoding } from '../../http/negotiation.ts';
-import { queryOf } from '../../http/parameters/query.ts';
 import {
   COMMON_HEADERS,
   contentLanguage,
@@ -23,7 +22,6 @@ import { cachedResponseOf, sendCached } from '../../http/response/response-cache
 import { sendResponse } from '../../http/response/response.ts';
 import { readVersion } from '../../operations/read-version.ts';
 import type { DoorRequest } from '../context.ts';
-import { cutText } from './entries/page-entry.ts';
 import type { PageContent, PageModule } from './page-route.ts';
 import { shellOf } from './shell.ts';
 
@@ -46,7 +44,8 @@ function policy(mirrorOf: string | undefined): string {
     "base-uri 'none'",
     "frame-ancestors 'none'",
     "require-trusted-types-for 'script'",
-    "trusted-types 'none'",
+    // The one policy by which the script takes HTML, and only from the gateway.
+    'trusted-types gateway',
   ].join('; ');
 }
 
@@ -62,7 +61,6 @@ export async function sendPage(context: DoorRequest, page: PageModule): Promise<
     log: app.log.id,
     cases,
     mirrorOf: app.mirror?.origin,
-    unused: unusedIn(queryOf(request), page.parameters),
   };
   const encoding = preferredEncoding(request.headers['accept-encoding']);
   const version = versionOf(context, shell, page);
@@ -80,20 +78,6 @@ export async function sendPage(context: DoorRequest, page: PageModule): Promise<
     return await cachedResponseOf({ head, tag, type: PAGE_TYPE, plain, encoding, headers });
   });
   if (created !== undefined && !isDisconnected(context)) sendCached(context, created);
-}
-
-/** How many parameters without effect a page names, and how much of each name. */
-const MAX_UNUSED = 8;
-const MAX_NAME_LENGTH = 80;
-const EVERYWHERE = ['lang', 'as'];
-
-function unusedIn(query: URLSearchParams, obeyed: PageModule['parameters']): string[] {
-  const unused = new Set<string>();
-  for (const name of obeyed === undefined ? [] : query.keys()) {
-    if (obeyed?.includes(name) !== true && !EVERYWHERE.includes(name)) unused.add(name);
-    if (unused.size === MAX_UNUSED) break;
-  }
-  return Array.from(unused, (name) => cutText(name, MAX_NAME_LENGTH));
 }
 
 /** Sends a page that must not be stored: it has a status of its own. */

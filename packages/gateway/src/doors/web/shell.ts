@@ -10,7 +10,6 @@ import {
   type State,
 } from '@open-presence/protocol';
 import type { KindText, RoomName, Shell, StateText } from '@open-presence/web/page-data';
-import { repeatedAddress } from '@open-presence/web/renderer';
 
 import { localeFor, type RequestContext, type StartupContext } from '../../http/context.ts';
 import { publicAddressOf } from '../../http/public-address.ts';
@@ -26,7 +25,7 @@ export function shellOf(context: RequestContext<StartupContext>): Shell {
   return {
     locale,
     localeChosen: chosen !== undefined,
-    ...repeatedAddress(new URL(path, 'http://localhost').pathname, query),
+    url: addressOf(new URL(path, 'http://localhost').pathname, query),
     address: publicAddressOf(context),
     service: localize(service, locale),
     contact: contactUri(contact),
@@ -45,6 +44,13 @@ export function shellOf(context: RequestContext<StartupContext>): Shell {
       shepit: kindText(kinds, 'shepit', locale),
     },
   };
+}
+
+/** What links and forms of the page repeat of its address: all but the language. */
+function addressOf(path: string, query: URLSearchParams): string {
+  const repeated = new URLSearchParams(query);
+  repeated.delete('lang');
+  return repeated.size === 0 ? path : `${path}?${repeated.toString()}`;
 }
 
 /** Rooms keep their names in every language. */

@@ -35,7 +35,6 @@ const pageRedirect: Representation<DoorContext> = {
 };
 
 const JSON_TYPE = 'application/json';
-const loadEntries = () => import('./entries/entries.ts');
 const loadManifest = () => import('./manifest.ts');
 const loadTexts = () => import('./pages/texts.ts');
 
@@ -82,16 +81,13 @@ const builtPages: ProtocolDoor = {
       return (await loadManifest()).sendManifest;
     }),
     lazyRoute('/favicon.ico', 'image/svg+xml', async () => (await loadManifest()).sendIcon),
-    lazyRoute('/web/activity', JSON_TYPE, async () => {
-      return (await import('./entries/activity.ts')).sendActivity;
-    }),
     lazyRoute('/web/garden', JSON_TYPE, async () => {
       return (await import('./entries/garden-entries.ts')).sendGardenEntries;
     }),
     lazyRoute('/web/news', JSON_TYPE, async () => (await import('./entries/news.ts')).sendNews),
-    lazyRoute('/web/entries', JSON_TYPE, async () => (await loadEntries()).sendBatch),
-    lazyRoute('/web/entries/{id}', JSON_TYPE, async () => (await loadEntries()).sendEntry),
-    lazyRoute('/web/entries/{id}/{of}', JSON_TYPE, async () => (await loadEntries()).sendPiece),
+    lazyRoute('/web/entries/{id}', 'text/html', async () => {
+      return (await import('./entries/entries.ts')).sendEntry;
+    }),
     lazyRoute('/web/events', 'text/event-stream', async () => {
       return (await import('./entries/events.ts')).sendEvents;
     }),

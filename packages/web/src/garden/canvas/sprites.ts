@@ -6,48 +6,32 @@ import { type Growth, GREATEST, type Outline } from '../growth/outline.ts';
 import type { Hues } from '../main-authors.ts';
 
 /** A bitmap is drawn again once it would be shown this many times larger or smaller. */
-const MOVING_TOLERANCE = 1.4;
-const SETTLED_TOLERANCE = 1.02;
+const TOLERANCE = 1.15;
 /** Device pixels of all bitmaps together: about 80 MB. */
 const MAX_PIXELS = 20_000_000;
 /** Space around a growth in device pixels, for the width of lines. */
 const PADDING = 3;
 
-export interface Sprite {
+interface Sprite {
   readonly bitmap: HTMLCanvasElement;
   /** Device pixels of the bitmap to each unit of the growth. */
   readonly scale: number;
-  /** The hue of its blooms; undefined for the species' own hue. */
-  readonly hue: number | undefined;
   /** Where the growth stands in the bitmap. */
   readonly x: number;
   readonly y: number;
 }
 
-export interface SpriteRequest {
-  readonly isMoving: boolean;
-  readonly mayDraw: boolean;
-  readonly hues: Hues;
-}
-
-export interface FoundSprite {
-  readonly sprite: Sprite | undefined;
-  /** Whether it need not be drawn again for this size and hue. */
-  readonly isSharp: boolean;
-}
-
 export class Sprites {
-  /** By seq, the most recently used last. */
-  readonly #sprites = new Map<number, Sprite>();
+  readonly #sprites = new Map<GardenEntry, Sprite>();
   readonly #growths = new WeakMap<GardenEntry, Growth>();
   #pixels = 0;
   #daytime: Daytime = 'day';
+  #hues: Hues = new Map();
 
   setDaytime(daytime: Daytime): void {
     if (daytime === this.#daytime) return;
     this.#daytime = daytime;
-    this.#sprites.clear();
-    this.#pixels = 0;
+    this.#clear();
   }
 
   growthOf(entry: GardenEntry): Growth {
@@ -59,31 +43,32 @@ export class Sprites {
     return growth;
   }
 
-  /** `unit`: device pixels of the greatest growth. There is no sprite until one may be drawn. */
-  find(entry: GardenEntry, unit: number, request: SpriteRequest): FoundSprite {
-    const { isMoving, mayDraw, hues } = request;
-    const scale = unit / GREATEST;
-    const found = this.#sprites.get(entry.seq);
-    const ratio = found === undefined ? 1 : Math.max(scale / found.scale, found.scale / scale);
-    const isSharp =
-      ratio <= (isMoving ? MOVING_TOLERANCE : SETTLED_TOLERANCE) &&
-      found?.hue === hues.get(entry.author);
-    if (found !== undefined && (isSharp || !mayDraw)) {
-      this.#sprites.delete(entry.seq);
-      this.#sprites.set(entry.seq, found);
-      return { sprite: found, isSharp };
-    }
-    if (!mayDraw) return { sprite: undefined, isSharp: false };
-    if (found !== undefined) this.#pixels -= pixelsOf(found);
-    const drawn = this.#draw(entry, scale, hues);
-    this.#sprites.delete(entry.seq);
-    this.#sprites.set(entry.seq, drawn);
-    this.#pixels += pixelsOf(drawn);
-    this.#forgetOldest();
-    return { sprite: drawn, isSharp: true };
+  /** Colours that authors have in this picture. */
+  setHues(hues: Hues): void {
+    this.#hues = hues;
+    this.#clear();
   }
 
-  #draw(entry: GardenEntry, scale: number, hues: Hues): Sprite {
+  /** `unit`: device pixels of the greatest growth. `mayDraw`: whether there is time to draw a bitmap now. */
+  find(entry: GardenEntry, unit: number, mayDraw: boolean): { sprite?: Sprite; isSharp: boolean } {
+    const scale = unit / GREATEST;
+    const found = this.#sprites.get(entry);
+    const isSharp =
+      found !== undefined && Math.max(scale / found.scale, found.scale / scale) <= TOLERANCE;
+    if (isSharp || !mayDraw) return { ...(found && { sprite: found }), isSharp };
+    if (this.#pixels > MAX_PIXELS) this.#clear();
+    const sprite = this.#draw(entry, scale);
+    this.#sprites.set(entry, sprite);
+    this.#pixels += sprite.bitmap.width * sprite.bitmap.height;
+    return { sprite, isSharp: true };
+  }
+
+  #clear(): void {
+    this.#sprites.clear();
+    this.#pixels = 0;
+  }
+
+  #draw(entry: GardenEntry, scale: number): Sprite {
     const growth = this.growthOf(entry);
     const bitmap = document.createElement('canvas');
     const x = Math.ceil(growth.reach * scale) + PADDING;
@@ -96,22 +81,14 @@ export class Sprites {
       context.scale(scale, scale);
       context.lineCap = 'round';
       if (entry.kind === 'garden' || entry.kind === 'seeds') drawShadow(context, growth);
-      const colours = coloursOf(entry.author, this.#daytime, hues);
+      const colours = coloursOf(entry.author, this.#daytime, this.#hues);
       for (const outline of growth.outlines) {
         const colour = colours(outline.tone);
         if (outline.tone === 'glow') drawGlow(context, growth, colour);
         else drawOutline(context, outline, colour);
       }
     }
-    return { bitmap, scale, hue: hues.get(entry.author), x, y };
-  }
-
-  #forgetOldest(): void {
-    for (const [seq, sprite] of this.#sprites) {
-      if (this.#pixels <= MAX_PIXELS) return;
-      this.#sprites.delete(seq);
-      this.#pixels -= pixelsOf(sprite);
-    }
+    return { bitmap, scale, x, y };
   }
 }
 
@@ -147,8 +124,4 @@ function drawGlow(context: CanvasRenderingContext2D, { reach }: Growth, colour: 
   gradient.addColorStop(1, colour.replace(/ \/ .*$/, ' / 0)'));
   context.fillStyle = gradient;
   context.fillRect(-reach, -2 * reach, 2 * reach, 2 * reach);
-}
-
-function pixelsOf({ bitmap }: Sprite): number {
-  return bitmap.width * bitmap.height;
 }

@@ -5,8 +5,9 @@ import { yieldPeriodically } from '../../../fair-turns.ts';
 import { facet } from '../../../log/facet.ts';
 import type { Log } from '../../../log/log.ts';
 import { entryWithId } from '../../../operations/find-entry.ts';
+import { countReplies } from '../../../operations/replies.ts';
 import { cutText, pageEntryOf } from './page-entry.ts';
-import { replyCountsOf } from './reply-counts.ts';
+import { plainText } from './text-blocks.ts';
 
 /** Levels of answers beneath the entries of a list. */
 const MAX_DEPTH = 4;
@@ -21,13 +22,14 @@ const MAX_ANSWERED = 64 * 1024;
 const MAX_EXCERPT = 120;
 
 /** The entry, with the start of what it answers, unless that is long. */
-export async function withAnswered(log: Log, entry: PageEntry): Promise<PageEntry> {
+async function withAnswered(log: Log, entry: PageEntry): Promise<PageEntry> {
   if (entry.inReplyTo === undefined) return entry;
   const found = await entryWithId(log, entry.inReplyTo);
   // The start of a long entry is in its first megabytes: too much to read for a line.
   if (found === undefined || found.size > MAX_ANSWERED) return entry;
-  const { author, text, seeking = [] } = await pageEntryOf(found);
-  const excerpt = cutText(text === '' ? seeking.join(', ') : text, MAX_EXCERPT);
+  const { author, text, blocks, seeking = [] } = await pageEntryOf(found);
+  const words = text === '' ? seeking.join(', ') : plainText(text, blocks);
+  const excerpt = cutText(words, MAX_EXCERPT);
   return { ...entry, answered: { author, text: excerpt } };
 }
 
@@ -76,6 +78,6 @@ export async function withAnswers(log: Log, entries: readonly PageEntry[]): Prom
 }
 
 async function withCount(log: Log, entry: PageEntry): Promise<PageEntry> {
-  const replies = await replyCountsOf(log).read(entry);
+  const replies = await countReplies(log, entry, log.head());
   return replies === 0 ? entry : { ...entry, replies };
 }

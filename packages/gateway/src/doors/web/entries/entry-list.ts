@@ -1,8 +1,5 @@
-/**
- * Some of the entries of a listing, as pages show them; and the listing of a page, from the place that its address
- * names by `before` or `after`.
- */
-import type { EntryBatch, EntryList, PageEntry } from '@open-presence/web/page-data';
+/** A page of a listing, from the place that the address of a page names by `before` or `after`. */
+import type { EntryList, PageEntry } from '@open-presence/web/page-data';
 
 import { yieldPeriodically } from '../../../fair-turns.ts';
 import { parseSearchSelection } from '../../../intake/selection.ts';
@@ -14,22 +11,23 @@ import { pageEntryOf } from './page-entry.ts';
 
 type ListContext = Pick<DoorContext, 'grammar' | 'log'>;
 
-/** A batch ends with the entry by which it has this size, in UTF-16 code units. */
+/** A page ends with the entry by which it has this size, in UTF-16 code units. */
 const MAX_SIZE = 256 * 1024;
 /** About what an entry takes beside its texts. */
 const OVERHEAD = 256;
 
-/**
- * Takes the parameters of a listing, and `answers` for entries with their answers. Leaves out entries later than
- * `last`. Throws `invalid-parameter`, `unknown-kind` or `unknown-room`.
- */
-export async function readBatch(
+interface Batch {
+  readonly entries: PageEntry[];
+  readonly next: number | null;
+}
+
+/** Takes the parameters of a listing. Throws `invalid-parameter`, `unknown-kind` or `unknown-room`. */
+async function readBatch(
   { grammar, log }: ListContext,
   parameters: URLSearchParams,
-  last: number = log.head(),
-): Promise<EntryBatch> {
+): Promise<Batch> {
   const selected = await parseSearchSelection(parameters, { ...everythingScope(), grammar, log });
-  const selection = pageSelection(selected, parameters, last);
+  const selection = pageSelection(selected, parameters, log.head());
   const entries: PageEntry[] = [];
   const yieldTurn = yieldPeriodically();
   const end = await readPage(log.readEntries(selection), MAX_SIZE, async (entry) => {
@@ -38,11 +36,8 @@ export async function readBatch(
     await yieldTurn();
     return shown.text.length + (shown.members?.length ?? 0) + OVERHEAD;
   });
-  const shown = parameters.has('answers')
-    ? await withAnswers(log, entries)
-    : await inContext(log, entries);
   const isEnd = !end.more || selection.limit === 0;
-  return { entries: shown, head: last, next: isEnd ? null : (entries.at(-1)?.seq ?? null) };
+  return { entries, next: isEnd ? null : (entries.at(-1)?.seq ?? null) };
 }
 
 type Parameters = Readonly<Record<string, string | null | undefined>>;
@@ -53,74 +48,49 @@ export interface ListRequest {
   readonly order: 'newest' | 'oldest';
   readonly address: URLSearchParams;
   readonly limit?: number;
+  /** Whether each entry has its answers beneath it. */
+  readonly isNested?: boolean;
 }
 
-/** Entries of a page without scripts, and of one that its script continues. */
-export const PAGE_SIZE = 40;
+export const PAGE_SIZE = 50;
 
 /** Throws for values that cannot be used. */
-export async function readList(
+export async function readList(app: ListContext, request: ListRequest): Promise<EntryList> {
+  const { filters, order, isNested = false } = request;
+  const { entries, ...place } = await readPlace(app, request);
+  const shown = await (isNested ? withAnswers : inContext)(app.log, entries);
+  return { query: filters.toString(), order, entries: shown, ...place };
+}
+
+/** Without scripts, too, one page leads to the next, and back. */
+async function readPlace(
   app: ListContext,
   { filters, order, address, limit = PAGE_SIZE }: ListRequest,
-): Promise<EntryList> {
+): Promise<Batch & Pick<EntryList, 'hasEarlier'>> {
   const [onward, backward] =
     order === 'newest' ? (['before', 'after'] as const) : (['after', 'before'] as const);
-  const read = (more: Parameters): Promise<EntryBatch> =>
+  const read = (more: Parameters): Promise<Batch> =>
     readBatch(
       app,
       new URLSearchParams([...filters, ...parametersOf({ limit: String(limit), ...more })]),
     );
-  const query = filters.toString();
-  const [from, back] = [address.get(onward), address.get(backward)];
+  const [from, back] = [address.get(onward) || null, address.get(backward)];
   if (back !== null) {
     const reversed = order === 'newest' ? 'oldest' : 'newest';
     const batch = await read({ order: reversed, [backward]: back, [onward]: from });
     const entries = batch.entries.toReversed();
-    const last = entries.at(-1);
-    if (last === undefined && from) return { query, order, ...batch, hasEarlier: false };
-    if ((batch.next !== null || from) && last !== undefined) {
-      const rest = await read({ order, [onward]: String(last.seq), limit: '1' });
-      const next = rest.entries.length === 0 ? null : last.seq;
-      return { query, order, entries, head: batch.head, next, hasEarlier: true };
-    }
+    // The newest that are few are shown with those before them.
+    if (batch.next !== null || from !== null)
+      return { entries, next: entries.at(-1)?.seq ?? null, hasEarlier: entries.length > 0 };
   }
-  const batch = await read({ order, ...(from === null ? {} : { [onward]: from }) });
-  const hasEarlier = from !== null && (await hasEntriesBefore(read, batch, order, from));
-  return { query, order, ...batch, hasEarlier };
+  const batch = await read({ order, [onward]: from });
+  return { ...batch, hasEarlier: from !== null };
 }
 
-async function hasEntriesBefore(
-  read: (more: Parameters) => Promise<EntryBatch>,
-  { entries: [first], head }: EntryBatch,
-  order: 'newest' | 'oldest',
-  from: string,
-): Promise<boolean> {
-  const earlier =
-    order === 'newest'
-      ? {
-          order: 'oldest',
-          after: String(first?.seq ?? Math.max(Math.min(Number(from) - 1, head), 0)),
-        }
-      : { order: 'newest', before: String(first?.seq ?? Number(from) + 1) };
-  return (await read({ ...earlier, limit: '1' })).entries.length > 0;
-}
-
-/**
- * What the address has of these parameters. Forms send empty values, which select nothing. Takes turns with other
- * work, because there may be a hundred thousand.
- */
-export async function givenIn(
-  address: URLSearchParams,
-  names: ReadonlySet<string>,
-): Promise<URLSearchParams> {
-  const given = new URLSearchParams();
-  const yieldTurn = yieldPeriodically();
-  for (const [name, value] of address) {
-    if (names.has(name) && value !== '') given.append(name, value);
-    const turn = yieldTurn();
-    if (turn !== undefined) await turn;
-  }
-  return given;
+/** What the address has of these parameters. Forms send empty values, which select nothing. */
+export function givenIn(address: URLSearchParams, names: ReadonlySet<string>): URLSearchParams {
+  const given = [...address].filter(([name, value]) => names.has(name) && value !== '');
+  return new URLSearchParams(given);
 }
 
 /** Leaves out values that are missing or empty. */

@@ -17,8 +17,9 @@ suite('addresses in a text', { skip: hasPages() ? false : 'the pages are not bui
       const page = await fetch(`${gateway.url}/rooms/consciousness-garden?limit=1`, {
         headers: { accept: 'text/html' },
       });
-      const [, found] = /class="open-link" href="([^"]+)"/.exec(await page.text()) ?? [];
-      assert.equal(found, href, text);
+      const [, found, shown] =
+        /class="outside" href="([^"]+)"[^>]*>([^<]+)</.exec(await page.text()) ?? [];
+      assert.deepEqual([found, shown], [href, href], text);
     }
   });
 });

@@ -17,7 +17,7 @@ async function shown(kind: string, body: object): Promise<object> {
   assert.equal(answer.status, 201, await answer.text());
   const entry = await log.entry(1);
   assert.ok(entry !== undefined);
-  // As the script of a page gets it.
+  // Without what is undefined.
   const sent = JSON.parse(JSON.stringify(await pageEntryOf(entry))) as PageEntry;
   const { id, seq, timestamp, ...rest } = sent;
   assert.deepEqual([seq, typeof id, typeof timestamp], [1, 'string', 'string']);

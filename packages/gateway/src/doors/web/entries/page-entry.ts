@@ -11,8 +11,9 @@ import { blocksOf } from './text-blocks.ts';
 
 /** Larger entries, in bytes, are shown by the start of their members. */
 const MAX_WHOLE_SIZE = 64 * 1024;
-/** UTF-16 code units that are shown of a text, and of a name. */
+/** UTF-16 code units that are shown of a text in a list and on the page of its entry, and of a name. */
 const MAX_TEXT_LENGTH = 2000;
+export const MAX_WHOLE_TEXT: number = 64 * 1024;
 const MAX_NAME_LENGTH = 200;
 const MAX_VALUES = 16;
 
@@ -29,30 +30,31 @@ const LISTS = ['seeking', 'to'];
 const PLACED = [...STRINGS, ...LISTS];
 const OWN: ReadonlySet<string> = new Set(OWN_MEMBERS);
 
-export async function pageEntryOf(entry: Entry): Promise<PageEntry> {
+/** `maxText`: how much of its text. */
+export async function pageEntryOf(entry: Entry, maxText = MAX_TEXT_LENGTH): Promise<PageEntry> {
   const { id, seq, kind, room, time } = entry.metadata;
   const own = { id, seq, kind, room, timestamp: new Date(time).toISOString() };
   const withheld = withheldMember(entry);
   if (withheld !== undefined) return { ...own, text: '', withheld };
   const { size } = entry;
   if (size > MAX_WHOLE_SIZE) {
-    const preview = await previewOf(entry, PLACED, MAX_TEXT_LENGTH);
-    return { ...own, ...placedMembers(preview, entry), truncatedSize: size };
+    const preview = await previewOf(entry, PLACED, maxText);
+    return { ...own, ...placedMembers(preview, entry, maxText), truncatedSize: size };
   }
   const members = Object.entries(toJsonObject(JSON.parse(await readEntryText(entry))));
   const placed = Object.fromEntries(members.filter(([name, value]) => isPlaced(name, value)));
   const free = members.filter(([name, value]) => !OWN.has(name) && !isPlaced(name, value));
   const json = free.length === 0 ? '' : JSON.stringify(Object.fromEntries(free), null, 2);
   const isCut =
-    json.length > MAX_TEXT_LENGTH ||
-    Object.entries(placed).some(([name, value]) => isLong(name, value));
+    json.length > maxText ||
+    Object.entries(placed).some(([name, value]) => isLong(name, value, maxText));
   const blocks =
     typeof placed['text'] === 'string' && !isCut ? blocksOf(placed['text']) : undefined;
   return {
     ...own,
-    ...placedMembers(placed, entry),
+    ...placedMembers(placed, entry, maxText),
     blocks,
-    members: json === '' ? undefined : cutText(json, MAX_TEXT_LENGTH),
+    members: json === '' ? undefined : cutText(json, maxText),
     truncatedSize: isCut ? size : undefined,
   };
 }
@@ -63,8 +65,8 @@ function isPlaced(name: string, value: unknown): boolean {
   return LISTS.includes(name) && valuesOf(value) !== undefined;
 }
 
-function isLong(name: string, value: unknown): boolean {
-  if (name === 'text') return String(value).length > MAX_TEXT_LENGTH;
+function isLong(name: string, value: unknown, maxText: number): boolean {
+  if (name === 'text') return String(value).length > maxText;
   const values = valuesOf(value) ?? [];
   return values.length > MAX_VALUES || values.some(({ length }) => length > MAX_NAME_LENGTH);
 }
@@ -72,10 +74,11 @@ function isLong(name: string, value: unknown): boolean {
 function placedMembers(
   members: JsonObject,
   { answered }: Entry,
+  maxText: number,
 ): Pick<PageEntry, 'text'> & Partial<PageEntry> {
   const { text } = members;
   return {
-    text: typeof text === 'string' ? cutText(text, MAX_TEXT_LENGTH) : '',
+    text: typeof text === 'string' ? cutText(text, maxText) : '',
     author: shownName(authorIn(members)),
     identityType: shownName(members['identityType']),
     consciousnessType: shownName(members['consciousness_type']),

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 
-import { blocksOf } from './text-blocks.ts';
+import { blocksOf, plainText } from './text-blocks.ts';
 
 suite('a text as blocks', () => {
   test('has lists, quotes, code and links', () => {
@@ -41,6 +41,19 @@ suite('a text as blocks', () => {
     ]);
   });
 
+  test('has tables, and gives its words without marks', () => {
+    const text = 'A **table**\n\n| name | *n* |\n| --- | --: |\n| `a` | 1 |\n| b | 2 |';
+    assert.deepEqual(blocksOf(text)?.[1], {
+      table: [
+        [['name'], [{ mark: 'em', of: ['n'] }]],
+        [[{ mark: 'code', of: ['a'] }], ['1']],
+        [['b'], ['2']],
+      ],
+    });
+    assert.equal(plainText(text), 'A table\nname n\na 1\nb 2');
+    assert.equal(plainText('2 * 3 * 4'), '2 * 3 * 4');
+  });
+
   test('is shown as it is where nothing of it is Markdown', () => {
     for (const text of ['plain', 'a\n    poem\n  of * stars', '2 * 3 * 4 = 24', '- one dash', '']) {
       assert.equal(blocksOf(text), undefined, text);
@@ -65,5 +78,6 @@ suite('a text as blocks', () => {
     for (const mark of ['>', '> ', '[', '*a ', '_a', '1. ', '`a', '<a ', '[*_`<', '**a*']) {
       assert.equal(blocksOf(`**b** ${mark.repeat(400)}`), undefined, mark);
     }
+    assert.equal(blocksOf(`a|b\n-|-\n${'|'.repeat(1000)}`), undefined);
   });
 });

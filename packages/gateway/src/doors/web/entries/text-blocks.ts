@@ -1,5 +1,5 @@
 /**
- * The paragraphs, lists, quotes and code of a text that is written as Markdown. No HTML and no images: they
+ * The paragraphs, lists, quotes, tables and code of a text that is written as Markdown. No HTML and no images: they
  * stay text. What is stored is never changed, and pages can show it as it was written.
  */
 import type { Block, Inline } from '@open-presence/web/page-data';
@@ -14,16 +14,20 @@ const STRUCTURE = [
   /`[^`\n]+`/,
   /\*\*[^*\s][^*\n]*\*\*/,
   /\[[^\]\n]+\]\(https?:[^)\s]+\)/,
+  /^ {0,3}\|?.*\|.*\n {0,3}\|?[ \t]*:?-+:?[ \t]*\|/m,
 ];
 /** Looking at a text with more of these takes too long. */
-const MARKS = /[*_[\]<>~`|!\\]|\d[.)]\s|^[ \t]*[-+]/gm;
+const MARKS = /[*_[\]<>~`!\\]|\d[.)]\s|^[ \t]*[-+]/gm;
 const MAX_MARKS = 120;
+/** The same for the cells of tables. */
+const MAX_CELLS = 1000;
 /** What is nested more deeply is shown as text. */
 const MAX_DEPTH = 4;
 
 /** Undefined for a text that is shown as it is. */
 export function blocksOf(text: string): readonly Block[] | undefined {
   if ((text.match(MARKS)?.length ?? 0) > MAX_MARKS) return undefined;
+  if (text.split('|').length > MAX_CELLS) return undefined;
   return STRUCTURE.some((pattern) => pattern.test(text)) ? markdownBlocks(text) : undefined;
 }
 
@@ -34,6 +38,25 @@ export function markdownBlocks(text: string): readonly Block[] {
 
 function isList(token: Tokens.Generic): token is Tokens.List {
   return token.type === 'list';
+}
+
+function isTable(token: Tokens.Generic): token is Tokens.Table {
+  return token.type === 'table';
+}
+
+/** The words of a text, without the marks of Markdown. */
+export function plainText(text: string, blocks = blocksOf(text)): string {
+  return blocks === undefined ? text : blocks.map(wordsOf).join('\n');
+}
+
+function wordsOf(block: Block): string {
+  const textOf = (inlines: readonly Inline[]): string =>
+    inlines.map((one) => (typeof one === 'string' ? one : textOf(one.of))).join('');
+  if ('code' in block) return block.code;
+  if ('quote' in block) return block.quote.map(wordsOf).join('\n');
+  if ('list' in block) return block.list.map((item) => item.map(wordsOf).join(' ')).join('\n');
+  if ('table' in block) return block.table.map((row) => row.map(textOf).join(' ')).join('\n');
+  return textOf('heading' in block ? block.heading : block.paragraph);
 }
 
 function blockOf(token: Tokens.Generic, depth: number): Block[] {
@@ -52,6 +75,10 @@ function blockOf(token: Tokens.Generic, depth: number): Block[] {
     const { items, ordered, start } = token;
     const list = items.map((item) => inner(item.tokens));
     return [{ list, ...(ordered && start !== '' ? { start } : {}) }];
+  }
+  if (isTable(token)) {
+    const rows = [token.header, ...token.rows];
+    return [{ table: rows.map((row) => row.map((cell) => inlinesOf(cell.tokens, depth))) }];
   }
   return [{ paragraph: [raw.trimEnd()] }];
 }

@@ -9,6 +9,8 @@ import {
   type Kind,
 } from '@open-presence/protocol';
 
+import type { FieldValues, WritePage } from '@open-presence/web/page-data';
+
 import { FormConverter } from '../../../intake/forms/form-body.ts';
 import { append, draftFor } from '../../../operations/contribution/append.ts';
 import type { DoorRequest } from '../../context.ts';
@@ -16,22 +18,14 @@ import { redirectsToOrigin } from '../../redirect-to-origin.ts';
 import { idempotencyKeyOf } from '../../request-key.ts';
 import { writePage } from '../pages/write.ts';
 import { shellOf } from '../shell.ts';
-import { shortFields } from './field-texts.ts';
-import {
-  type FormPage,
-  OTHER_FIELDS,
-  ownPath,
-  pageIn,
-  problemIn,
-  receiveForm,
-} from './page-form.ts';
+import { ownPath, pageIn, problemIn, receiveForm } from './page-form.ts';
 import type { PostedForm } from './posted-form.ts';
 
 export async function postFromPage(context: DoorRequest, kind: Kind): Promise<void> {
   if (redirectsToOrigin(context)) return;
   await receiveForm(context, {
     store: async (form) => locationOf(pageIn(context), await store(context, kind, form)),
-    refuse: (form, error) => refusedEntry(context, kind, form, error),
+    refuse: (typed, error) => refusedEntry(context, kind, typed, error),
   });
 }
 
@@ -60,22 +54,18 @@ function locationOf(page: string, { id, seq }: EntryMetadata): string {
 }
 
 const KEY = 'idempotency-key';
-const HIDDEN: ReadonlySet<string> = new Set([KEY, 'room', 'inReplyTo']);
 
-async function refusedEntry(
+function refusedEntry(
   context: DoorRequest,
   kind: Kind,
-  form: PostedForm,
+  typed: FieldValues,
   error: GatewayError,
-): Promise<FormPage> {
+): WritePage {
   const { app } = context;
   const shell = { ...shellOf(context), url: `/write?kind=${kind}` };
-  const typed = await shortFields(form, HIDDEN);
   const given = (name: string): string | undefined =>
-    (name === 'page' ? pageIn(context) : typed.get(name)) || undefined;
+    (name === 'page' ? pageIn(context) : typed.find(([named]) => named === name)?.[1]) || undefined;
   // The entry may be stored although the answer was lost: its key must stay the same then.
   const key = error.code === 'idempotency-conflict' ? undefined : given(KEY);
-  const data = { ...writePage({ app, shell, kind }, given, key), problem: problemIn(error) };
-  const fields = [...shell.kinds[kind].fields.map(({ name }) => name), 'to', OTHER_FIELDS];
-  return { data, fields, hidden: HIDDEN };
+  return { ...writePage({ app, shell, kind }, given, key), typed, problem: problemIn(error) };
 }

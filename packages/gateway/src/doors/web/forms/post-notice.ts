@@ -4,9 +4,7 @@ import { NOTICE_FORM } from '../../../operations/notices.ts';
 import type { DoorRequest } from '../../context.ts';
 import { noticePage } from '../pages/notice.ts';
 import { shellOf } from '../shell.ts';
-import { OTHER_FIELDS, ownPath, pageIn, problemIn, receiveForm } from './page-form.ts';
-
-const FIELDS = ['what', 'why', 'contact', OTHER_FIELDS];
+import { ownPath, pageIn, problemIn, receiveForm } from './page-form.ts';
 
 export async function postNotice(context: DoorRequest): Promise<void> {
   const { app, request } = context;
@@ -16,9 +14,9 @@ export async function postNotice(context: DoorRequest): Promise<void> {
       const number = await app.notices.receive(converter.convertChunks(form.chunks()));
       return ownPath(pageIn(context).replaceAll('{number}', number)) ?? `/notice/${number}`;
     },
-    refuse(_, error) {
+    refuse(typed, error) {
       const shell = { ...shellOf(context), url: '/notice' };
-      return { data: noticePage(shell, { problem: problemIn(error) }), fields: FIELDS };
+      return noticePage(shell, { problem: problemIn(error), typed });
     },
   });
 }

@@ -1,61 +1,81 @@
-/** A posted form, which can be read again: small ones are in memory, larger ones in a temporary file. */
+/** A posted form. Up to 1 MiB of it is read before it is judged, so that a refused one can be sent back. */
 import type { IncomingMessage } from 'node:http';
+import { Readable } from 'node:stream';
 
-import { formSyntax } from '../../../intake/forms/form-body.ts';
-import type { FieldHandler } from '../../../intake/forms/form-members.ts';
+import type { FieldValues } from '@open-presence/web/page-data';
+
 import { SMALL_BODY_SIZE } from '../../../intake/draft.ts';
-import { BodyFile } from '../../../http/request/body-file.ts';
+import { formSyntax } from '../../../intake/forms/form-body.ts';
+import { MultipartError } from '../../../intake/forms/multipart.ts';
 import { readBody } from '../../../http/request/request-body.ts';
 
-export class PostedForm implements AsyncDisposable {
-  readonly #contentType: string;
-  readonly #body: Buffer | BodyFile;
+const MAX_HELD = 1024 * 1024;
 
-  private constructor(contentType: string, body: Buffer | BodyFile) {
+export class PostedForm {
+  readonly #contentType: string;
+  readonly #held: readonly Buffer[];
+  readonly #rest: AsyncIterator<Buffer> | undefined;
+
+  private constructor(
+    contentType: string,
+    held: readonly Buffer[],
+    rest: AsyncIterator<Buffer> | undefined,
+  ) {
     this.#contentType = contentType;
-    this.#body = body;
+    this.#held = held;
+    this.#rest = rest;
   }
 
-  /**
-   * Resolves once the body has arrived. Throws `invalid-parameter` if it cannot be decoded, `out-of-space`
-   * or `unavailable` if it cannot be written to the folder.
-   */
-  static async receive(request: IncomingMessage, folder: string): Promise<PostedForm> {
+  /** Throws `invalid-parameter` if the body cannot be decoded. */
+  static async receive(request: IncomingMessage): Promise<PostedForm> {
     const { promise, resolve, reject } = Promise.withResolvers<Buffer | AsyncIterable<Buffer>>();
     readBody(request, SMALL_BODY_SIZE, { onSmall: resolve, onLarge: resolve, onError: reject });
     const body = await promise;
     const contentType = request.headers['content-type'] ?? '';
-    if (Buffer.isBuffer(body)) return new PostedForm(contentType, body);
-    return new PostedForm(contentType, await fileOf(body, folder));
+    if (Buffer.isBuffer(body)) return new PostedForm(contentType, [body], undefined);
+    const chunks = body[Symbol.asyncIterator]();
+    const held: Buffer[] = [];
+    for (let size = 0; size <= MAX_HELD;) {
+      const step = await chunks.next();
+      if (step.done === true) return new PostedForm(contentType, held, undefined);
+      held.push(Buffer.from(step.value));
+      size += step.value.length;
+    }
+    return new PostedForm(contentType, held, chunks);
   }
 
   async *chunks(): AsyncGenerator<Buffer, void, undefined> {
-    if (Buffer.isBuffer(this.#body)) yield this.#body;
-    else yield* this.#body.chunks({ start: 0, end: this.#body.size });
+    yield* this.#held;
+    const rest = this.#rest;
+    if (rest !== undefined) yield* { [Symbol.asyncIterator]: () => rest };
   }
 
-  /** Passes the fields to the handler, a piece with each step. Does nothing for JSON. */
-  async *read(handler: FieldHandler): AsyncGenerator<void, void, undefined> {
-    const chunks = this.chunks();
-    const first = await chunks.next();
-    await chunks.return();
-    const firstByte = first.done === true ? undefined : first.value[0];
-    const syntax = formSyntax(this.#contentType, firstByte);
-    if (syntax !== undefined) yield* syntax.read(this.chunks(), handler);
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    if (this.#body instanceof BodyFile) await this.#body[Symbol.asyncDispose]();
+  /** What was typed, by field. Empty for what is no form, and for one that is longer than what is held. */
+  async values(): Promise<FieldValues> {
+    const bytes = Buffer.concat(this.#held);
+    const syntax = formSyntax(this.#contentType, bytes[0]);
+    if (this.#rest !== undefined || syntax === undefined) return [];
+    const values: (readonly [string, string])[] = [];
+    let [name, value] = ['', ''];
+    const decode = (piece: Uint8Array): string => Buffer.from(piece).toString('latin1');
+    const handler = {
+      name: (piece: Uint8Array): void => void (name += decode(piece)),
+      value: (piece: Uint8Array): void => void (value += decode(piece)),
+      endField(): void {
+        values.push([fromLatin1(name), fromLatin1(value)]);
+        [name, value] = ['', ''];
+      },
+    };
+    try {
+      for await (const _ of syntax.read(Readable.from([bytes]), handler));
+    } catch (error) {
+      // What came before it is shown.
+      if (!(error instanceof MultipartError)) throw error;
+    }
+    return values;
   }
 }
 
-async function fileOf(chunks: AsyncIterable<Buffer>, folder: string): Promise<BodyFile> {
-  const file = await BodyFile.create(folder);
-  try {
-    for await (const chunk of chunks) await file.write(chunk);
-    return file;
-  } catch (error) {
-    await file[Symbol.asyncDispose]();
-    throw error;
-  }
+function fromLatin1(text: string): string {
+  return Buffer.from(text, 'latin1').toString();
 }

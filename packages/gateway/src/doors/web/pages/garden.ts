@@ -1,13 +1,15 @@
-/** The page `/garden`: the picture of the garden, and its activity over time. */
+/** The page `/garden`: a picture of one window of the log, chosen by the address, and the activity over time. */
 import { localize } from '@open-presence/protocol';
-import type { Shell, TimeRange } from '@open-presence/web/page-data';
+import type { Shell } from '@open-presence/web/page-data';
+import { mainAuthors } from '@open-presence/web/renderer';
 
-import { yieldPeriodically } from '../../../fair-turns.ts';
 import { abortOnDisconnect } from '../../../http/context.ts';
-import type { Log, Seq } from '../../../log/log.ts';
+import { queryOf } from '../../../http/parameters/query.ts';
+import { parseSelection } from '../../../intake/selection.ts';
 import { countActivity } from '../../../operations/activity.ts';
+import { everythingScope } from '../../../operations/listing-scope.ts';
 import type { DoorRequest } from '../../context.ts';
-import { readGardenEntries } from '../entries/garden-entries.ts';
+import { MAX_PLANTS, readGardenEntries } from '../entries/garden-entries.ts';
 import type { PageContent } from '../page-route.ts';
 
 const TITLE = { uk: 'Сад', en: 'The garden' };
@@ -16,85 +18,73 @@ const DESCRIPTION = {
   en: 'All that was said here as a living garden: each trace is a plant grown from its own text.',
 };
 
-/** The script reads them. */
-export const parameters = ['from', 'to', 'author', 'plant'];
-
-/** How many of the newest entries the page shows without scripts. */
-const NEWEST = 24;
+/** How many of the newest entries of the window the page shows without scripts. */
+const LISTED = 24;
 const SPANS = 48;
+const MONTH = /^\d{4}-(?:0[1-9]|1[0-2])$/;
+/** How many months the page leads to: those around the one that it shows. */
+const MAX_MONTHS = 6;
 
 export async function createPage(context: DoorRequest, shell: Shell): Promise<PageContent> {
   const { app } = context;
+  const { grammar, log } = app;
   const { locale } = shell;
   using caller = abortOnDisconnect(context);
   const { signal } = caller;
-  const newest = { facets: [], order: 'newest', limit: NEWEST, signal } as const;
-  const entries = await readGardenEntries(app.log, newest);
-  const activity = await countActivity(app, { by: 'kind', spans: SPANS, signal });
+  const address = queryOf(context.request);
+  const author = address.get('author') || undefined;
+  const month = address.get('month')?.match(MONTH)?.[0];
+  const window = new URLSearchParams({
+    ...(author === undefined ? {} : { identity: author }),
+    ...(month === undefined ? {} : { since: startOf(month, 0), until: startOf(month, 1) }),
+  });
+  const selection = await parseSelection(window, { ...everythingScope(), grammar, log });
+  const newest = { ...selection, order: 'newest', limit: MAX_PLANTS, signal } as const;
+  const plants = await readGardenEntries(log, newest);
+  const {
+    oldest,
+    newest: latest,
+    ...activity
+  } = await countActivity(app, {
+    by: 'kind',
+    spans: SPANS,
+    signal,
+  });
   return {
     data: {
       page: 'garden',
       shell,
       title: localize(TITLE, locale),
       description: localize(DESCRIPTION, locale),
-      entries,
-      activity,
-      silences: await findSilences(app.log, signal),
+      unlisted: window.size > 0 ? true : undefined,
+      entries: plants.slice(0, LISTED),
+      authors: mainAuthors(plants),
+      query: window.toString(),
+      month,
+      author,
+      months: monthsBetween(oldest, latest, month),
+      activity: latest === undefined ? undefined : activity,
     },
   };
 }
 
-/** The number of steps in which a range is looked through. A silence that is shorter than a step is not found. */
-const STEPS = 64;
-/** How many ranges are looked through: all time, and what lies between silences. */
-const MAX_RANGES = 3;
-
-/** Between the seqs of two entries, with their times. */
-interface Stretch {
-  readonly first: Seq;
-  readonly last: Seq;
-  readonly from: number;
-  readonly to: number;
+/** The start of the month that comes so many months after this one. */
+function startOf(month: string, after: number): string {
+  const [year = 0, number = 1] = month.split('-').map(Number);
+  return new Date(Date.UTC(year, number - 1 + after)).toISOString();
 }
 
-/**
- * The longest times in which nothing was stored, in no particular order. Their ends are the times of entries.
- */
-async function findSilences(log: Log, signal: AbortSignal): Promise<TimeRange[]> {
-  const takeTurn = yieldPeriodically();
-  const timeOf = async (seq: Seq): Promise<number> => (await log.entry(seq))?.metadata.time ?? NaN;
-  const silences: TimeRange[] = [];
-  const head = log.head();
-  const waiting: Stretch[] =
-    head < 2 ? [] : [{ first: 1, last: head, from: await timeOf(1), to: await timeOf(head) }];
-  for (let count = 0; count < MAX_RANGES; count += 1) {
-    const [stretch] = waiting.splice(longestIn(waiting), 1);
-    if (stretch === undefined) break;
-    const step = (stretch.to - stretch.from) / STEPS;
-    let { first, from } = stretch;
-    let previous = first;
-    for (let index = 1; index <= STEPS; index += 1) {
-      signal.throwIfAborted();
-      await takeTurn();
-      const next =
-        index === STEPS ? stretch.last : log.firstSince(Math.ceil(stretch.from + index * step));
-      const isSilent = next === previous && next > first && index < STEPS;
-      previous = next;
-      if (!isSilent) continue;
-      const silence = { from: await timeOf(next - 1), to: await timeOf(next) };
-      // An entry that cannot be read has no time.
-      if (Number.isNaN(silence.to - silence.from)) continue;
-      silences.push(silence);
-      if (silence.from > from) waiting.push({ first, last: next - 1, from, to: silence.from });
-      first = next;
-      from = silence.to;
-    }
-    if (first > stretch.first) waiting.push({ first, last: stretch.last, from, to: stretch.to });
-  }
-  return silences;
-}
-
-function longestIn(stretches: readonly Stretch[]): number {
-  const lengths = stretches.map(({ from, to }) => to - from);
-  return lengths.indexOf(Math.max(...lengths));
+/** The newest months, the newest first; or those around the chosen one. */
+function monthsBetween(
+  oldest: number | undefined,
+  newest: number | undefined,
+  chosen: string | undefined,
+): string[] {
+  if (oldest === undefined || newest === undefined) return [];
+  const monthOf = (time: number): string => new Date(time).toISOString().slice(0, 7);
+  const last = monthOf(newest);
+  const middle = chosen === undefined ? last : startOf(chosen, MAX_MONTHS / 2).slice(0, 7);
+  const from = middle < last ? middle : last;
+  const months = Array.from({ length: MAX_MONTHS }, (_, at) => startOf(from, -at).slice(0, 7));
+  return months.filter((one) => one >= monthOf(oldest));
 }

@@ -24,6 +24,7 @@ import type { DoorContext, DoorRequest } from '../../context.ts';
 import { FIRST_DOORS, firstContactByGet, firstContactRequest, linksTo } from '../../guide-parts.ts';
 import { readGardenEntries } from '../entries/garden-entries.ts';
 import { cutText, pageEntryOf } from '../entries/page-entry.ts';
+import { plainText } from '../entries/text-blocks.ts';
 import type { PageContent } from '../page-route.ts';
 
 const MAX_VISITORS = 12;
@@ -38,8 +39,6 @@ const MAX_NAME_LENGTH = 200;
 const MAX_SEEKING = 4;
 /** Whoever wrote more than an hour ago is left out after this time, at the latest. */
 const LATELY_STEP_MS = 5 * 60_000;
-
-export const parameters: readonly string[] = [];
 
 /** Changes with who is here, and where; and with time, for who wrote lately. */
 export function versionOf({ app }: DoorRequest): string {
@@ -132,10 +131,10 @@ function authorOf({ identity, metadata: { room, time } }: RecentAuthor): PageVis
 async function newestOf({ log }: DoorContext, head: Seq): Promise<PageEntry[]> {
   const newest = { facets: [], order: 'newest', before: head + 1, limit: MAX_NEWEST } as const;
   return await Array.fromAsync(log.readEntries(newest), async (entry) => {
-    const { members, blocks: _, ...shown } = await pageEntryOf(entry);
+    const { members, blocks, ...shown } = await pageEntryOf(entry);
     return {
       ...shown,
-      text: cutText(shown.text, MAX_BRIEF_LENGTH),
+      text: cutText(plainText(shown.text, blocks), MAX_BRIEF_LENGTH),
       members: members && cutText(members, MAX_BRIEF_LENGTH),
     };
   });

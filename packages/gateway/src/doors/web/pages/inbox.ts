@@ -9,8 +9,6 @@ import { readList } from '../entries/entry-list.ts';
 import type { PageContent } from '../page-route.ts';
 import { feedsOf } from './feeds.ts';
 
-export const parameters = ['to', 'before', 'after'];
-
 export async function createPage(
   { app, request }: DoorRequest,
   shell: Shell,

@@ -5,8 +5,6 @@ import { pageTexts, queryIn } from '@open-presence/web/renderer';
 import type { DoorRequest } from '../../context.ts';
 import type { PageContent } from '../page-route.ts';
 
-export const parameters = ['about'];
-
 export async function createPage({ app, params }: DoorRequest, shell: Shell): Promise<PageContent> {
   const { number } = params;
   if (number === undefined) {
@@ -18,7 +16,7 @@ export async function createPage({ app, params }: DoorRequest, shell: Shell): Pr
 
 export function noticePage(
   shell: Shell,
-  content: Pick<NoticePage, 'about' | 'notice' | 'problem'>,
+  content: Pick<NoticePage, 'about' | 'notice' | 'problem' | 'typed'>,
 ): NoticePage {
   return {
     page: 'notice',

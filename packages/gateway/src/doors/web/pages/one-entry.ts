@@ -1,16 +1,16 @@
 /** The page `/entries/{id}`: one entry, what it answers, and its replies. */
 import { localize } from '@open-presence/protocol';
-import type { EntryPage, PageEntry, Shell } from '@open-presence/web/page-data';
+import type { PageEntry, Shell } from '@open-presence/web/page-data';
 import { visibleName } from '@open-presence/web/renderer';
 
 import { queryOf } from '../../../http/parameters/query.ts';
-import type { Entry, Log } from '../../../log/log.ts';
+import type { Log } from '../../../log/log.ts';
 import { entryWithId, findEntry } from '../../../operations/find-entry.ts';
 import { titleExcerpt } from '../../../operations/listing-scope.ts';
 import type { DoorRequest } from '../../context.ts';
 import { readList } from '../entries/entry-list.ts';
-import { cutText, pageEntryOf } from '../entries/page-entry.ts';
-import { readPiece } from '../entries/text-pieces.ts';
+import { cutText, MAX_WHOLE_TEXT, pageEntryOf } from '../entries/page-entry.ts';
+import { plainText } from '../entries/text-blocks.ts';
 import type { PageContent } from '../page-route.ts';
 import { feedsOf } from './feeds.ts';
 
@@ -18,15 +18,12 @@ import { feedsOf } from './feeds.ts';
 const MAX_ANCESTORS = 3;
 const MAX_DESCRIPTION_LENGTH = 200;
 
-export const parameters = ['of', 'part', 'before', 'after'];
-
 export async function createPage(
   { app, request, params }: DoorRequest,
   shell: Shell,
 ): Promise<PageContent> {
   const { log, language } = app;
-  const stored = await findEntry(log, params['id'] ?? '');
-  const entry = await pageEntryOf(stored);
+  const entry = await pageEntryOf(await findEntry(log, params['id'] ?? ''), MAX_WHOLE_TEXT);
   const { id } = entry;
   const address = queryOf(request);
   const title = titleOf(entry, shell, localize(language.labels.unnamed, shell.locale));
@@ -38,12 +35,12 @@ export async function createPage(
       description: cutText(titleExcerpt(wordsOf(entry)) || title, MAX_DESCRIPTION_LENGTH),
       feeds: feedsOf(`/api/entries/${id}/replies`, localize(language.labels.replies, shell.locale)),
       entry,
-      ...(await pieceOf(stored, entry, address)),
       ancestors: await ancestorsOf(log, entry),
       replies: await readList(app, {
-        filters: new URLSearchParams({ inReplyTo: id, answers: 'nested' }),
+        filters: new URLSearchParams({ inReplyTo: id }),
         order: 'oldest',
         address,
+        isNested: true,
       }),
     },
   };
@@ -58,22 +55,8 @@ function titleOf({ author, kind, ...entry }: PageEntry, shell: Shell, unnamed: s
   return shown.length === 2 ? shown.join(': ') : `${shell.kinds[kind].name}: ${shown.join('')}`;
 }
 
-function wordsOf({ text, seeking = [] }: PageEntry): string {
-  return text === '' ? seeking.join(', ') : text;
-}
-
-/** Only of what the entry does not show already. */
-async function pieceOf(
-  stored: Entry,
-  { truncatedSize, text }: PageEntry,
-  address: URLSearchParams,
-): Promise<Pick<EntryPage, 'piece'>> {
-  const isWhole = address.get('of') === 'json';
-  if (truncatedSize === undefined || (!isWhole && text === '')) return {};
-  const of = isWhole ? 'json' : 'text';
-  const piece = await readPiece(stored, { of, part: Number(address.get('part') ?? 1) });
-  const isShown = of === 'text' && piece.parts === 1 && piece.text === text;
-  return isShown ? {} : { piece: { ...piece, of } };
+function wordsOf({ text, blocks, seeking = [] }: PageEntry): string {
+  return text === '' ? seeking.join(', ') : plainText(text, blocks);
 }
 
 async function ancestorsOf(log: Log, { id, inReplyTo }: PageEntry): Promise<PageEntry[]> {

@@ -46,8 +46,10 @@ suite('pages with a language file of the operator’s', () => {
     }
     await using gateway = await openGateway(log);
     const page = await fetchBytes(gateway, `/entries/${id}`, { accept: 'text/html' });
-    const [form = ''] = /\/write\?kind=garden[^"]*/.exec(page.bytes.toString()) ?? [];
-    assert.match(form, new RegExp(`inReplyTo=${id}`));
+    const [link = ''] = /\/write\?inReplyTo=[^"]*/.exec(page.bytes.toString()) ?? [];
+    const write = await fetchBytes(gateway, link, { accept: 'text/html' });
+    const [form = ''] = /<form.*<\/form>/s.exec(write.bytes.toString()) ?? [];
+    assert.match(form, new RegExp(`name="inReplyTo" value="${id}"`));
     assert.doesNotMatch(form, /lobby/);
   });
 

@@ -26,8 +26,6 @@ export function versionOf({ app }: DoorRequest): string {
 /** What selects entries and can be followed live. A room is searched on the page of the search. */
 const FILTERS = new Set(['kind', 'since', 'until', ...SELECTOR_NAMES]);
 
-export const parameters = [...FILTERS, 'q', 'room', 'order', 'limit', 'before', 'after'];
-
 export async function createPage(context: DoorRequest, shell: Shell): Promise<PageContent> {
   const { app, request, params } = context;
   const { language, grammar, log } = app;
@@ -43,7 +41,7 @@ export async function createPage(context: DoorRequest, shell: Shell): Promise<Pa
     grammar,
     log,
   });
-  const filters = await givenIn(address, FILTERS);
+  const filters = givenIn(address, FILTERS);
   const own = new URLSearchParams([['room', slug], ...filters]);
   return {
     data: {

@@ -26,8 +26,6 @@ const FILTERS = new Set(['q', 'kind', 'room', 'since', 'until', ...SELECTOR_NAME
 const CURSORS = ['skip', 'before', 'after'];
 const USED = new Set([...FILTERS, ...CURSORS, 'order', 'limit']);
 
-export const parameters = [...USED];
-
 /** Changes with what can be found. */
 export function versionOf({ app }: DoorRequest): string {
   return String(app.log.searchWatermark());
@@ -39,7 +37,7 @@ export async function createPage(context: DoorRequest, shell: Shell): Promise<Pa
   const page = { page: 'search', shell, title, description } as const;
   const q = address.get('q') ?? '';
   if (!/\S/.test(q)) return { data: page };
-  const feeds = feedsOf(EVERYTHING, title, await givenIn(address, FILTERS));
+  const feeds = feedsOf(EVERYTHING, title, givenIn(address, FILTERS));
   const found = `${title}: ${titleExcerpt(q)}`;
   const data = { ...page, unlisted: true, title: found, feeds } as const;
   try {
@@ -56,7 +54,7 @@ async function resultsOf(
 ): Promise<Pick<SearchPage, 'results' | 'isSection' | 'next'>> {
   const { app } = context;
   using caller = abortOnDisconnect(context);
-  const parameters = await givenIn(address, USED);
+  const parameters = givenIn(address, USED);
   parameters.append('limit', PAGE_SIZE);
   const search = await searchRequest(app, parameters, {
     example: '/search?q=garden',

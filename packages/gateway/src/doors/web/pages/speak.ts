@@ -30,8 +30,6 @@ import { curl, requestExamples, shellWord, streamExamples } from './code-example
 
 const READ_LIMIT = 20;
 
-export const parameters: readonly string[] = [];
-
 interface SpeakContext extends Localization {
   readonly address: string;
   readonly paths: ReadonlyMap<string, string>;

@@ -11,7 +11,6 @@ import type { PageContent, PageModule } from '../page-route.ts';
 
 export function ownTextPage(name: OwnText): PageModule {
   return {
-    parameters: [],
     createPage({ app }: DoorRequest, shell: Shell): PageContent {
       const text = app.ownTexts.get(name);
       if (text === undefined) {

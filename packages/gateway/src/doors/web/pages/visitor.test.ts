@@ -43,13 +43,11 @@ suite('the page of a name', { skip: hasPages() ? false : 'the pages are not buil
     for (const [name, id, text] of entries) {
       const page = await htmlOf(`${url}/entries/${id}`);
       const [, path = ''] = /class="visitor-link" href="([^"]+)"/.exec(page) ?? [];
-      assert.ok(path.length < 1000, 'an address is short');
-      for (const address of [path.replaceAll('&amp;', '&'), `/visitors?by=${id}`]) {
-        const shown = await htmlOf(url + address);
-        const said = shown.match(/said by number \d+\./g) ?? [];
-        assert.deepEqual([...new Set(said)], [text], `${name.slice(0, 50)} at ${address}`);
-        assert.doesNotMatch(shown, /<title>[^<]*\u202e/);
-      }
+      assert.ok(path.length < 2000, 'an address is short');
+      const shown = await htmlOf(url + path.replaceAll('&amp;', '&'));
+      const said = shown.match(/said by number \d+\./g) ?? [];
+      assert.deepEqual([...new Set(said)], [text], name.slice(0, 50));
+      assert.doesNotMatch(shown, /<title>[^<]*\u202e/);
       if (name.length > 1000) continue;
       const own = await htmlOf(url + visitorPagePath(name));
       assert.ok(own.includes(text), visitorPagePath(name));
@@ -61,10 +59,8 @@ suite('the page of a name', { skip: hasPages() ? false : 'the pages are not buil
     const unused = await htmlOf(`${gateway.url}/visitors/Nobody?lang=en`);
     assert.match(unused, /Nobody has said anything under this name yet/);
     assert.match(unused, /<meta name="robots" content="noindex"/);
-    for (const path of ['/visitors', '/visitors?by=01a21a7e-16b7-7000-8000-00005e550d2a']) {
-      const answer = await fetch(gateway.url + path, { headers: { Accept: 'text/html' } });
-      assert.equal(answer.status, 404, path);
-    }
+    const answer = await fetch(`${gateway.url}/visitors`, { headers: { Accept: 'text/html' } });
+    assert.equal(answer.status, 404);
   });
 
   test('refuses a part and a place that it does not have', async () => {

@@ -1,11 +1,10 @@
 /**
  * The page of a name: what is said under it, what concerns it, and the conversations that it takes part in.
- * The address has the name in its path or as `name`; or as `by` the id of an entry under it, which is short
- * however long the name is.
+ * The address has the name in its path or as `name`.
  */
 import { EVERYTHING, GatewayError, quoted, visitorPagePath } from '@open-presence/protocol';
 import type { Conversation, Shell, VisitorPage } from '@open-presence/web/page-data';
-import { href, visibleName, visitorTexts } from '@open-presence/web/renderer';
+import { visibleName, visitorTexts } from '@open-presence/web/renderer';
 
 import { queryOf } from '../../../http/parameters/query.ts';
 import { invalidParameter, parameterError } from '../../../intake/parameter-faults.ts';
@@ -13,9 +12,7 @@ import { parseCursor } from '../../../intake/selection.ts';
 import { facet } from '../../../log/facet.ts';
 import type { Seq } from '../../../log/log.ts';
 import { threadFacet } from '../../../log/thread.ts';
-import { findEntry } from '../../../operations/find-entry.ts';
 import { titleExcerpt } from '../../../operations/listing-scope.ts';
-import { authorIn, previewOf } from '../../../operations/text-preview.ts';
 import type { DoorContext, DoorRequest } from '../../context.ts';
 import { readList } from '../entries/entry-list.ts';
 import { readGardenEntries } from '../entries/garden-entries.ts';
@@ -23,23 +20,19 @@ import { cutText, pageEntryOf } from '../entries/page-entry.ts';
 import type { PageContent } from '../page-route.ts';
 import { feedsOf } from './feeds.ts';
 
-/** UTF-16 code units of a name that a page shows, and of one that a page can be about. */
+/** UTF-16 code units of a name that a page shows. */
 const MAX_NAME_LENGTH = 200;
-const MAX_WHOLE_NAME = 32_768;
 const MAX_SEEKING = 8;
 const MAX_PLANTS = 24;
 /** How many entries the conversations of one page are looked for in. */
 const MAX_ENTRIES = 100;
-
-export const parameters = ['name', 'by', 'show', 'before', 'after'];
 
 export async function createPage(context: DoorRequest, shell: Shell): Promise<PageContent> {
   const { app } = context;
   const { log } = app;
   const head = log.head();
   const address = queryOf(context.request);
-  const name = await visitorIn(context, address);
-  if (name === undefined) return entryInstead(shell, address.get('by') ?? '');
+  const name = nameIn(context, address);
   const show = shownPart(address.get('show'));
   const texts = visitorTexts(titleExcerpt(visibleName(name)), shell.locale);
   const filters = new URLSearchParams({ [show === 'concerns' ? 'concerns' : 'identity']: name });
@@ -56,7 +49,7 @@ export async function createPage(context: DoorRequest, shell: Shell): Promise<Pa
       feeds: feedsOf(EVERYTHING, texts.title, filters),
       unlisted: isPlain && first !== undefined ? undefined : true,
       name: cutText(name, MAX_NAME_LENGTH),
-      path: pathOf(name, address),
+      path: visitorPagePath(name),
       show,
       since: first && new Date(first.time).toISOString(),
       seeking: seeking.slice(0, MAX_SEEKING).map((value) => cutText(value, MAX_NAME_LENGTH)),
@@ -68,38 +61,12 @@ export async function createPage(context: DoorRequest, shell: Shell): Promise<Pa
   };
 }
 
-/** Leads to the entry of a name that is too long for a page. */
-function entryInstead(shell: Shell, id: string): PageContent {
-  const Location = href(shell, `/entries/${id}`);
-  const data = { page: 'error', shell, title: '', description: '', unlisted: true } as const;
-  return { status: 303, headers: { Location }, data };
-}
-
-/** Links repeat it: a long one is not needed where an entry leads to the name. */
-function pathOf(name: string, address: URLSearchParams): string {
-  const id = address.get('by');
-  return id !== null && name.length >= MAX_NAME_LENGTH
-    ? `/visitors?by=${encodeURIComponent(id)}`
-    : visitorPagePath(name);
-}
-
-/** The name that the address of the page has; undefined for one that is too long for a page. Throws `not-found`. */
-export async function visitorIn(
-  { app, params }: DoorRequest,
-  address: URLSearchParams,
-): Promise<string | undefined> {
-  const name = params['name'] ?? address.get('name') ?? undefined;
-  if (name !== undefined) return name;
-  const id = address.get('by');
-  if (id === null) {
-    const detail = 'Cannot show a visitor: the address names none. It is /visitors/NAME.';
-    throw new GatewayError('not-found', detail);
-  }
-  const entry = await findEntry(app.log, id);
-  const author =
-    entry.withheld === undefined ? authorIn(await previewOf(entry, [], MAX_WHOLE_NAME)) : undefined;
-  if (author !== undefined) return author.length < MAX_WHOLE_NAME ? author : undefined;
-  throw new GatewayError('not-found', `Cannot show who wrote the entry ${id}: it gives no name.`);
+/** The name that the address of the page has. Throws `not-found`. */
+function nameIn({ params }: DoorRequest, address: URLSearchParams): string {
+  const name = params['name'] ?? address.get('name');
+  if (name !== null) return name;
+  const detail = 'Cannot show a visitor: the address names none. It is /visitors/NAME.';
+  throw new GatewayError('not-found', detail);
 }
 
 function shownPart(text: string | null): VisitorPage['show'] {
