@@ -21,6 +21,7 @@ import { install, PACKAGES, packAll, type Packed, ROOT, run } from './packed.ts'
 const ALLOWED = [
   'MIT',
   'ISC',
+  'BlueOak-1.0.0',
   'Unlicense',
   'Apache-2.0',
   'BSD-3-Clause',

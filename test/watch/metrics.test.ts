@@ -241,7 +241,7 @@ suite('metrics', () => {
   });
 
   test('say what runs', async () => {
-    const labels = { version: manifest.version, node: process.versions.node, format: '1' };
+    const labels = { version: manifest.version, node: process.versions.node, format: '2' };
     assert.equal((await scrape(url)).value('presence_build_info', labels), 1);
     moved.add('presence_build_info');
   });

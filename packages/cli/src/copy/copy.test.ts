@@ -251,7 +251,8 @@ suite('presence export and import', () => {
     await writeFile(at('whole.ndjson'), whole);
     const more = await presence('import', at('whole.ndjson'), '--data', at('backup'));
     assert.match(more.stderr, /is a backup\. Restore it into another folder/);
-    assert.ok(existsSync(join(at('backup'), 'backup.json')));
+    const still = await presence('export', '--data', at('backup'), '--kind', 'seeds');
+    assert.equal(still.stderr, backup.stderr);
     await writeFile(at('some.ndjson'), selected.stdout);
     const imported = await presence('import', at('some.ndjson'), '--data', at('some'));
     assert.equal(imported.code, 1, imported.stderr);

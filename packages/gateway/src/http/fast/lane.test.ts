@@ -83,6 +83,18 @@ suite('requests over one connection', () => {
     assert.deepEqual(statusesIn(await caller.until(/"next":null\}/)), [404, 200]);
   });
 
+  test('are answered whole by node:http where one comes before the answer to another has left', async () => {
+    await using gateway = await open();
+    const long = GARDEN_ENTRY.replace('{', `{"more":"${'x'.repeat(300_000)}",`);
+    const large = `${CHUNKED}${long.length.toString(16)}\r\n${long}\r\n0\r\n\r\n`;
+    await using caller = await gateway.connect();
+    const lines = getRequest('/api/garden', 'Accept: application/x-ndjson');
+    caller.send(`${large}${lines}${lines}${getRequest('/nowhere')}`);
+    const received = await caller.untilText('"code":"not-found"');
+    assert.deepEqual(statusesIn(received), [201, 200, 200, 404]);
+    assert.ok(received.split('x').length > 600_000);
+  });
+
   test('are answered in full to a caller who has ended its half, however long that takes', async () => {
     const log = Object.assign(openMemoryLog(), {
       async *readText() {

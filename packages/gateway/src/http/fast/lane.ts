@@ -278,8 +278,13 @@ export class Lane implements FastPostResponder {
       this.#others.delete(response);
       observation?.finish(request.method ?? '', response);
     });
-    const route = this.#callbacks.request(request, response);
-    if (observation !== undefined) observation.route = route;
+    const answer = (): void => {
+      const route = this.#callbacks.request(request, response);
+      if (observation !== undefined) observation.route = route;
+    };
+    // It has no socket before the response to the request before it has left.
+    if (response.socket === null) response.once('socket', answer);
+    else answer();
   }
 
   /** To be called for bytes that cannot be parsed. Returns what to call once a status was sent for them. */
