@@ -10,9 +10,9 @@
  *    the log by a quarter of a second (`index/`). It can be made again from 1 and 2.
  *
  * Readers find entries by 4, and the newest by 2, and read them in their own thread from 2 and 1 (`reader.ts`). Where an
- * entry is withheld, its text leaves 4 first, then 1 and 2 (`withholding/`). `reserve` is room on the disk for that.
- * `lock.sqlite` keeps other processes out, `read-only` says that nothing is stored, `backup.json` that the folder
- * is a backup.
+ * entry is withheld, a case in 2 hides it from every reader, and its text then leaves 1, 2 and 4 (`withholding/`).
+ * `reserve` is room on the disk for that. `lock.sqlite` keeps other processes out, `read-only` says that nothing is
+ * stored, and `last-backup` when the newest backup began (`backup/`).
  *
  * Imports between them go one way: index → log → the files beside this one that import neither.
  *
