@@ -230,13 +230,14 @@ suite('what is said line by line is read by', () => {
   });
 
   test('the readline of Node, from the gateway and the command', async () => {
-    const headers = { accept: 'application/x-ndjson' };
-    const { body } = await fetch(`${gateway.url}/api/entries`, { headers });
-    assert.ok(body !== null);
     const args = ['presence.js', 'read', '--json', '--url', gateway.url];
     const cwd = join(import.meta.dirname, '../../packages/cli');
     const { stdout } = await run(process.execPath, args, { cwd, maxBuffer: 2 ** 30 });
-    for (const input of [Readable.fromWeb(body), Readable.from([stdout])]) {
+    const headers = { accept: 'application/x-ndjson' };
+    // Kept: the body of a response that is collected ends early.
+    const response = await fetch(`${gateway.url}/api/entries`, { headers });
+    assert.ok(response.body !== null);
+    for (const input of [Readable.fromWeb(response.body), Readable.from([stdout])]) {
       let read = 0;
       for await (const line of createInterface({ input })) {
         asObject(parseJson(line));
@@ -244,6 +245,7 @@ suite('what is said line by line is read by', () => {
       }
       assert.equal(read, 2 * count);
     }
+    assert.equal(response.status, 200);
   });
 });
 
