@@ -1,6 +1,6 @@
 /**
- * The folder `format-1`, as version 0.2 left it when it was killed: 50 entries, of which each third, 41, 43 and 45
- * have a key. 43 and 45 are in files, 45 with further facets. 6 and 44 are withheld, 9 is hidden, 10 was hidden and
+ * The folder `format-1`, as version 0.2 left it when it was killed. It has 50 entries. Each third has a key, and so have
+ * 41, 43 and 45. 43 and 45 are in files, 45 with further facets. 6 and 44 are withheld, 9 is hidden, 10 was hidden and
  * is shown. To withhold 12 had begun, to withhold 15 and to hide 16 was decided.
  */
 import assert from 'node:assert/strict';

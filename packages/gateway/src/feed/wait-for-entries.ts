@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log, Selection, Seq } from '../log/log.ts';
 import { follow } from './follow.ts';
 
-/** The longest timer of Node, 24 days. */
+/** The longest timer of Node, 24 days. Whoever would wait longer waits for news alone. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 const POLL_INTERVAL_MS = 100;
 
@@ -24,7 +24,7 @@ export async function waitForEntries(
   const ending = new AbortController();
   const end = (): void => ending.abort();
   using opened = new DisposableStack();
-  const timer = setTimeout(end, Math.min(timeoutMs, MAX_TIMER_MS));
+  const timer = timeoutMs > MAX_TIMER_MS ? undefined : setTimeout(end, timeoutMs);
   opened.defer(() => clearTimeout(timer));
   for (const signal of signals) opened.use(addAbortListener(signal, end));
   const { signal } = ending;

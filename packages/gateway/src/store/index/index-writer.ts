@@ -224,7 +224,7 @@ export class IndexWriter implements Disposable {
     return row === undefined ? 0 : this.#insert(this.#whole(row));
   }
 
-  /** Those of these entries that are in the index and of which `left_out` has this. */
+  /** Those of these entries that are in the index and meet the condition on their row of `left_out`. */
   #indexed(seqs: readonly Seq[], condition: string): Seq[] {
     const find = `SELECT json_group_array(value) AS seqs FROM json_each(?)
       LEFT JOIN left_out ON left_out.seq = value WHERE value <= ? AND ${condition}`;

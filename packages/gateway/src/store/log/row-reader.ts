@@ -195,7 +195,7 @@ export class RowReader {
     );
   }
 
-  /** How many of these entries each room has of each kind, in each part of so many seqs. */
+  /** How many of these entries each part has, by room and kind. */
   roomsOf(seqs: readonly Seq[], partSize: number): readonly RoomOfPart[] {
     const rows = this.#sql.rooms.all(JSON.stringify(seqs), partSize);
     return rows.map(({ kind, room, part, count }) => ({

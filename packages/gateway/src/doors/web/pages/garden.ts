@@ -68,7 +68,7 @@ export async function createPage(context: DoorRequest, shell: Shell): Promise<Pa
   };
 }
 
-/** The start of the month that comes so many months after this one. */
+/** The start of the month that is `after` months later; earlier if that is negative. */
 function startOf(month: string, after: number): string {
   const [year = 0, number = 1] = month.split('-').map(Number);
   return new Date(Date.UTC(year, number - 1 + after)).toISOString();
